@@ -21,7 +21,7 @@ from tests.release.plans import survey
 
 import shoal
 from shoal.operations import OPERATIONS
-from shoal.release.plan import own_steps, plan
+from shoal.release.plan import plan
 from shoal.release.register.register import REGISTER
 
 PATH = Path(__file__).with_name("public_names.json")
@@ -133,8 +133,9 @@ def _attributes(kind: type) -> Iterator[str]:
 def _plans() -> Iterator[str]:
     for name, model in {"release": plan.About, "sources": plan.Source, "gates": plan.Gates}.items():
         yield from (f"{name} {item}" for item in _of_schema(model.model_json_schema()))
-    for step in [*plan.RELEASING, *own_steps.OWN_STEPS]:
-        yield from (f"{step} {item}" for item in _of_schema(plan.settings_model(step).model_json_schema()))
+    for step in plan.possible_steps():
+        schema = plan.operation_of(step).settings.model_json_schema()
+        yield from (f"{step} {item}" for item in _of_schema(schema))
 
 
 def _releases() -> Iterator[str]:

@@ -32,12 +32,12 @@ def parameter(name: str, value: str | None = None) -> str:
 
 
 # What settings name by its file, functions take as it is.
-_KEYWORDS = {"hierarchy": "hierarchies", "sensitive_data": "sensitive"}
+KEYWORDS = {"hierarchy": "hierarchies", "sensitive_data": "sensitive", "eligible_table": "eligible"}
 
 
 def as_keyword(name: str, value: str | None) -> str:
     """How Python spells a parameter."""
-    name = _KEYWORDS.get(name, name)
+    name = KEYWORDS.get(name, name)
     if value is None:
         return f"{name}="
     return f"{name}={value}" if re.fullmatch(r"-?\d+(\.\d+)?", value) else f"{name}={value!r}"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from shoal.errors import InputError, parameter
 from shoal.import_paths import load
+from shoal.operation_release import OperationRelease, Written
 from shoal.settings import Front, SettingField, Settings, fields
 
 if TYPE_CHECKING:
@@ -210,6 +211,9 @@ class Engine:
     checked: bool = False
 
 
+_MEASURED = Written(ending="parquet")
+
+
 @dataclass(frozen=True)
 class Operation:
     """One thing Shoal can do.
@@ -223,7 +227,8 @@ class Operation:
     tables must have the columns that settings name: each item is one table, or several that have them together; without it
     they are those of its first argument, one by one. ``only_in_workbench`` names
     settings that its command does without. ``apart`` names parameters of the function that are no settings, and settings
-    that it does not take. ``engines`` are the other places where it runs, by name.
+    that it does not take. ``engines`` are the other places where it runs, by name. ``release`` says how
+    plans take what it releases; if it measures alone, ``measured`` says how that is written down.
     """
 
     name: str
@@ -249,6 +254,8 @@ class Operation:
     only_in_workbench: frozenset[str] = frozenset()
     apart: frozenset[str] = field(default_factory=frozenset)
     engines: Mapping[str, Engine] = field(default_factory=dict)
+    release: OperationRelease | None = None
+    measured: Written = _MEASURED
 
     def on_its_engine(self, settings: Settings) -> "Operation":
         """The same operation where the settings say it runs; an ``InputError`` for settings that place does not know."""
@@ -278,6 +285,11 @@ class Operation:
             methods=engine.methods or self.methods,
             check=self.check if engine.checked else lambda settings, written: None,
         )
+
+    @property
+    def written(self) -> Written:
+        """How a step of it is written down."""
+        return self.measured if self.release is None else self.release.written
 
     @property
     def search(self) -> bool:

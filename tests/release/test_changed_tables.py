@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.cli.running import shoal as command
@@ -62,9 +63,14 @@ safe = true
 """
 
 
-@pytest.mark.parametrize("text", [ROUND, ADJUST, COUNTS], ids=["round", "adjust", "perturb-table"])
+KEYED = COUNTS.replace('record = "firm"', 'record_key = "rkey"')
+CHANGING = {"round": ROUND, "adjust": ADJUST, "perturb-table": COUNTS, "record keys": KEYED}
+
+
+@pytest.mark.parametrize("text", CHANGING.values(), ids=CHANGING)
 def test_plans_change_figures_and_are_confirmed(tmp_path: Path, text: str) -> None:
-    firms(140).write_csv(tmp_path / "firms.csv")
+    keys = np.random.default_rng(5).random(140)
+    firms(140).with_columns(rkey=keys).write_csv(tmp_path / "firms.csv")
     (tmp_path / "plan.toml").write_text(text)
     done = shoal.release(tmp_path / "plan.toml", tmp_path / "out")
     assert all(gate.passed for gate in done.gates) and done.gates[0].name == "safe"

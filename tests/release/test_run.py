@@ -54,7 +54,16 @@ def test_a_release(tmp_path: Path):
 def test_what_is_public_tells_nothing_of_the_inputs(tmp_path: Path):
     done = shoal.release(survey(tmp_path), tmp_path / "out")
     manifest = json.loads((done.folder / "public" / "manifest.json").read_text())
-    assert set(manifest) == {"release", "type", "created", "software", "operations", "guarantees", "outputs"}
+    assert set(manifest) == {
+        "format",
+        "release",
+        "type",
+        "created",
+        "software",
+        "operations",
+        "guarantees",
+        "outputs",
+    }
     assert manifest["outputs"] == list(done.outputs)
     text = (done.folder / "public" / "manifest.json").read_text()
     secret = (done.folder / "internal" / "secret.txt").read_text().split()[2]

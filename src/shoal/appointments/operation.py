@@ -18,6 +18,7 @@ from shoal.appointments.inputs import (
 from shoal.appointments.settings import AssignSettings
 from shoal.errors import Infeasible, InputError, messages, parameter, unknown
 from shoal.operation import DataName, Operation, Product, Records, Workplace, call
+from shoal.operation_release import AppointmentsRelease
 
 if TYPE_CHECKING:
     import numpy as np
@@ -295,6 +296,10 @@ OPERATION = Operation(
     methods="shoal.appointments.methods:METHODS",
     reporter="shoal.appointments.report",
     function="shoal.appointments.api:assign",
+    release=AppointmentsRelease(
+        recounts="shoal.appointments.recount:recounted",
+        written=replace(AppointmentsRelease.written, joined=(("diverse", "diversity"),)),
+    ),
     apart=frozenset(
         {
             # Frames of these names; without people there are sizes.

@@ -22,14 +22,6 @@ PLAN = "plan.toml"
 #: Which record of a step's input became which of its release.
 LINKS = "links.npy"
 RELEASE = "release.parquet"
-#: The file of a step's folder that a later step reads, by what the step does; else its records.
-CHAINED = {
-    "tabulate": "cells.csv",
-    "suppress": "published.csv",
-    "round": "rounded.csv",
-    "adjust": "adjusted.csv",
-    "perturb-table": "counts.csv",
-}
 DONE = "done.json"
 #: What the manifest says of a CSV file that is not written with commas and points.
 SIGNS = ("separator", "decimal")

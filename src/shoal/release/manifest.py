@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal._version import __version__
 from shoal.microdata.columns.units import units_in_words
+from shoal.operation_release import TableRelease
 from shoal.release.gates.judge import GateOutcome
-from shoal.release.plan.plan import CHANGED_TABLES, Output, Plan, Step
+from shoal.release.plan.plan import Output, Plan, Step
 from shoal.report.provenance import versions
 
 if TYPE_CHECKING:
@@ -79,10 +80,11 @@ def output_facts(plan: Plan, output: Output, facts: Facts | None) -> dict[str, A
     asked for and that they have, dimensions that have subtotals. Nothing of a column that is not in it.
     """
     step = plan.step(output.step)
-    if step.do == "suppress" and output.product == "published":
+    changed = step.as_changed_table
+    if isinstance(step.release, TableRelease) and output.product == step.release.product:
         return {"kind": "table", "subtotals": _subtotals(plan, step)}
-    if step.do in CHANGED_TABLES and output.product == "output":
-        if step.do == "perturb-table":
+    if changed and output.product == changed.product:
+        if not changed.adds_up:
             return {"kind": "changed table", "adds_up": False}
         return {"kind": "changed table", "adds_up": True, "subtotals": _subtotals(plan, step)}
     if facts is None:

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal import sources
 from shoal.errors import InputError
-from shoal.release.folder import CHAINED, DONE, INTERNAL, LINKS, MANIFEST, PLAN, PUBLIC, RELEASE, SIGNS, STEPS
+from shoal.release.folder import DONE, INTERNAL, LINKS, MANIFEST, PLAN, PUBLIC, SECRET, SIGNS, STEPS
 from shoal.release.gates.judge import GateOutcome, Released
-from shoal.release.plan.plan import RECORDS, Output, Plan, Step, data_fields
+from shoal.release.plan.plan import Output, Plan, Step
 from shoal.release.plan.reader import parse_plan, read_plan
+from shoal.release.plan.workplace import PlanWorkplace
+from shoal.release.readings import Readings
 from shoal.release.register.record_keys import RecordKeys, keys_place
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shoal import sources
+    from shoal.tables.table_to_protect import TableToProtect
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,8 @@ class OpenedRelease:
     inside: Mapping[str, Any] | None = field(default=None, repr=False)
     plan: Plan | None = field(default=None, repr=False)
     originals: Plan | None = field(default=None, repr=False)
-    _data: "dict[str, sources.Data]" = field(default_factory=dict, repr=False)
+    readings: Readings = field(default_factory=Readings, repr=False)
+    _tables: "dict[str, TableToProtect | None]" = field(default_factory=dict, repr=False)
 
     @property
     def outputs(self) -> list[Mapping[str, Any]]:
@@ -56,12 +61,7 @@ class OpenedRelease:
         """A released file, read by the signs that the manifest says it is written with."""
         item = next((item for item in self.outputs if item["file"] == file), {})
         signs = {name: str(item[name]) for name in SIGNS if name in item}
-        return self._read(str(self.public / file), **signs)
-
-    def _read(self, place: str, **signs: Any) -> "sources.Data":
-        if place not in self._data:
-            self._data[place] = sources.read(place, **signs)
-        return self._data[place]
+        return self.readings.read(str(self.public / file), **signs)
 
     def written(self, file: str) -> "pl.DataFrame":
         """A released file, with its texts as they are written."""
@@ -72,6 +72,10 @@ class OpenedRelease:
         assert self.internal is not None and self.plan is not None
         number = next(n for n, item in enumerate(self.plan.steps, start=1) if item.name == name)
         return self.internal / STEPS / f"{number:02d}-{name}"
+
+    def passed_on(self, step: Step) -> "pl.DataFrame":
+        """What a step left for the next one."""
+        return self.readings.read(str(self.step_folder(step.name) / step.release.passes_on)).frame
 
     def figures(self, name: str) -> Mapping[str, Any]:
         """What a step told of itself when it was made."""
@@ -102,7 +106,7 @@ class OpenedRelease:
             for item in self.plan.outputs
             if item.public and item.product == "output"
         ]
-        return [(item, step) for item, step in pairs if all(own.do in RECORDS for own in self.path(step))]
+        return [(item, step) for item, step in pairs if all(own.as_records for own in self.path(step))]
 
     def links(self, step: Step) -> np.ndarray:
         """For each record of the source the released one, −1 where there is none."""
@@ -140,7 +144,7 @@ class OpenedRelease:
         """The records of a step's source, if it is known where they are; with their dates as they are ``written``, if so."""
         if self.originals is None or self.plan is None:
             return None
-        found = self._read(self.originals.place(self.plan.source_of(step.name)))
+        found = self.readings.read(self.originals.place(self.plan.source_of(step.name)))
         return found.as_written if written else found.frame
 
     def released(self, output: Output, step: Step) -> Released:
@@ -159,21 +163,39 @@ class OpenedRelease:
         if name in self.plan.sources:
             return None if self.originals is None else self.originals.place(name)
         step, _, file = name.partition(".")
-        place = self.step_folder(step) / (file or CHAINED.get(self.plan.step(step).do, RELEASE))
+        place = self.step_folder(step) / (file or self.plan.step(step).release.passes_on)
         return str(place) if place.exists() else None
 
-    def values(self, step: Step) -> dict[str, Any] | None:
-        """The settings of a step with places in the stead of names; nothing if one of them is not there."""
-        values = dict(step.values)
-        for name in data_fields(step):
-            given = values.get(name)
-            if given is None:
-                continue
-            places = [self.located(item) for item in ([given] if isinstance(given, str) else given)]
-            if None in places:
-                return None
-            values[name] = places[0] if isinstance(given, str) else places
-        return values
+    def settings(self, step: Step) -> Any:
+        """The settings of a step that say where its data and its secret are; nothing if some data is not there."""
+        secret = self.step_folder(step.name) / SECRET
+        own = {"secret": str(secret)} if step.release.needs_secret(step.values) else {}
+        return step.located(self.located, **own)
+
+    def workplace(self, *inputs: str) -> PlanWorkplace:
+        """Where a step can be run again; ``inputs`` are the data whose columns have roles."""
+        assert self.plan is not None
+        named = {name: self.located(name) for name in inputs}
+        roles = {place: self.plan.roles(name) for name, place in named.items() if place is not None}
+        return PlanWorkplace(self.files, roles, readings=self.readings)
+
+    def table(self, step: Step) -> "TableToProtect | None":
+        """The table that a step protects, built again; nothing if what it was made of is not there."""
+        from shoal.tables.table_to_protect import table_to_protect
+
+        if step.name not in self._tables:
+            settings = self.settings(step)
+            self._tables[step.name] = (
+                None if settings is None else table_to_protect(settings, self.workplace())
+            )
+        return self._tables[step.name]
+
+    def step_of(self, file: str) -> Step:
+        """The step that a published file comes from."""
+        assert self.plan is not None
+        return self.plan.step(
+            next(item.step for item in self.plan.outputs if item.public and item.file == file)
+        )
 
 
 def open_release(

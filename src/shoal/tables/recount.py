@@ -4,7 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from shoal import sources
+from shoal.exact_names import only
+from shoal.operation_release import Evidence
 from shoal.tables.common_pattern import tied
 from shoal.tables.problem import Problem
 from shoal.tables.safety.attackers_named import describe_attacker, doubtful_if_bounded
@@ -36,3 +40,25 @@ def pattern_figures(
         doubtful_if_bounded(problem, complementary),
     )
     return {name: value for name, value in result.to_dict().items() if name not in _SEARCH}
+
+
+def tabulated(evidence: Evidence) -> dict[str, Any]:
+    """The figures of a table, which is no search: the same once more."""
+    return evidence.again()
+
+
+def hidden(evidence: Evidence) -> dict[str, Any]:
+    """The figures of a pattern, of which intervals are those of the audit: that they are wide enough is checked without it."""
+    settings, listed = evidence.settings, evidence.folder / "pattern.csv"
+    stated: dict[str, Any] = {"method": settings.method}
+    if not evidence.complete or not listed.exists():
+        return stated
+    claimed = evidence.table()
+    problem = claimed.problem(settings)
+    pattern = sources.read(str(listed)).as_written
+    names = list(problem.table.dimensions)
+    numbers = {tuple(problem.table.key(cell).values()): cell for cell in range(problem.table.cells)}
+    rows = only(pattern.filter(pattern["kind"] == "complementary"), names).cast(pl.String).rows()
+    complementary = np.array(sorted(numbers[row] for row in rows if row in numbers), dtype=np.int64)
+    counts = claimed.is_counts(settings)
+    return {**stated, **pattern_figures(problem, complementary, common=settings.common, counts=counts)}

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import InputError
+from shoal.operation_release import RecordsRelease
 from shoal.operations import OPERATIONS
 from shoal.release.export import Source, Taken, plan_text, python_script, shell_commands
-from shoal.release.export.taken import CHANGED_TABLES
 from shoal.web.datasets import Datasets, is_release, origin_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class WrittenSteps:
     def _settings(self, job: "Job") -> dict[str, Any]:
         """What was asked for and what that came to, with the names of steps in the place of the data they released."""
         model = OPERATIONS[job.kind].settings.model_fields
-        found = {**self._compared(job), **job.request} if job.kind == "compare" else dict(job.request)
+        found = {**self._compared(job), **job.request} if "runs" in job.request else dict(job.request)
         found = {name: value for name, value in found.items() if name in model}
         for item in OPERATIONS[job.kind].fields():
             if item.kind in ("data", "several-data") and found.get(item.name):
@@ -108,7 +108,7 @@ class WrittenSteps:
 
 def _gates(job: "Job") -> Mapping[str, Any]:
     """What was asked of the release and is to hold again; a K that somebody knows to be lower is not."""
-    k = job.summary.get("k")
-    if job.kind in ("recode", "microaggregate") and k and job.confirmed is None:
+    release, k = OPERATIONS[job.kind].release, job.summary.get("k")
+    if isinstance(release, RecordsRelease) and k and job.confirmed is None:
         return {"k": k}
-    return {"safe": True} if job.kind in ("suppress", *CHANGED_TABLES) else {}
+    return {"safe": True} if release and "safe" in release.gates else {}

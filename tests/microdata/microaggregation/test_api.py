@@ -310,7 +310,9 @@ def test_a_kept_column_that_gives_a_protected_one_away_is_pointed_out():
     frame = survey().with_columns(turnover=pl.col("income") * 3, cost=pl.col("income") * 2 + pl.col("age"))
     profit = frame.with_columns(profit=pl.col("turnover") - pl.col("cost"))
     result = protect(profit, columns=["profit"])
-    assert any("'profit' is protected" in warning and "nearly determine" in warning for warning in result.warnings)
+    assert any(
+        "'profit' is protected" in warning and "nearly determine" in warning for warning in result.warnings
+    )
     clean = protect(survey(), columns=["income"])
     assert not any("determines" in warning for warning in clean.warnings)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import InputError, parameter
 from shoal.microdata.measures.settings import CompareSettings
 from shoal.operation import DataName, Engine, Operation, Workplace, call
+from shoal.operation_release import Written
 
 if TYPE_CHECKING:
     from shoal.microdata.measures.measured import Definitions
@@ -118,6 +119,7 @@ OPERATION = Operation(
     gate=gate,
     reporter="shoal.microdata.measures.report",
     function="shoal.microdata.measures.api:compare",
+    measured=Written(first=("original", "protected"), ending="parquet", compares="protected"),
     apart=frozenset(
         {
             *("roles", "definitions", "references", "name", "max_risk"),

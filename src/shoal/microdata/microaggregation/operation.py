@@ -7,8 +7,13 @@ from shoal.microdata.columns.products import record_links, released_parts, relea
 from shoal.microdata.columns.roles import REMOVED
 from shoal.microdata.microaggregation.settings import MicroaggregateSettings
 from shoal.operation import DataName, Engine, Operation, Product, Records, Workplace, call
+from shoal.operation_release import OF_PEOPLE, RecordsRelease
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
     from shoal.microdata.microaggregation.result import Microaggregation
 
 
@@ -120,6 +125,16 @@ def _elsewhere(run: str, *own: str) -> Engine:
     )
 
 
+def _texts_to_average(settings: Any, source: "pl.DataFrame") -> "Iterator[tuple[str, str]]":
+    import polars as pl
+
+    for name in settings.columns or ():
+        text = name in source.columns and source.schema[name] in (pl.String, pl.Categorical)
+        if text and name not in (settings.ordinal or ()):
+            why = f"column '{name}' holds texts, which have no mean; leave it out of {parameter('columns')}, or name it in "
+            yield "columns", f"{why}{parameter('ordinal')} if its values have an order"
+
+
 OPERATION = Operation(
     name="microaggregate",
     title="Protect records",
@@ -156,6 +171,17 @@ OPERATION = Operation(
     reporter="shoal.microdata.microaggregation.report",
     function="shoal.microdata.microaggregation.api:microaggregate",
     apart=frozenset({"require_k", "roles"}),
+    release=RecordsRelease(
+        gates=(*OF_PEOPLE, "loss"),
+        searches=True,
+        touches=("columns",),
+        touches_role="measurement",
+        states_columns="columns",
+        removed_roles=REMOVED,
+        faults=_texts_to_average,
+        recounts="shoal.microdata.microaggregation.recount:recounted",
+        loss="shoal.microdata.microaggregation.recount:lost",
+    ),
     engines={
         "stream": _elsewhere("shoal.stream.operations:run_microaggregate", "memory"),
         "spark": _elsewhere("shoal.spark.operations:run_microaggregate", "master", "spark_conf"),

@@ -1,5 +1,6 @@
 """``perturb`` as an operation: from data by its name to a checked release, with its secret and its matrices."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ from shoal.microdata.columns.products import record_links, released_records
 from shoal.microdata.columns.roles import REMOVED
 from shoal.microdata.perturbation.settings import PerturbSettings
 from shoal.operation import DataName, Operation, Product, Records, Workplace, call
+from shoal.operation_release import RecordsRelease
 
 if TYPE_CHECKING:
     from shoal.microdata.perturbation.result import Perturbed
@@ -149,4 +151,12 @@ OPERATION = Operation(
     reporter="shoal.microdata.perturbation.report",
     function="shoal.microdata.perturbation.api:perturb",
     apart=frozenset({"change", "window", "amount", "share"}),
+    release=RecordsRelease(
+        draws="secret",
+        touches=("columns",),
+        states_columns="columns",
+        written=replace(RecordsRelease.written, options_hold_others=True),
+        recounts="shoal.microdata.perturbation.recount:recounted",
+        removed_roles=REMOVED,
+    ),
 )

@@ -1,5 +1,6 @@
 """``recode`` as an operation: from data by its name to a checked release with the mapping that was applied."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ from shoal.microdata.columns.hierarchies.operation import given_hierarchies, rea
 from shoal.microdata.columns.products import record_links, released_parts, released_records
 from shoal.microdata.recoding.settings import RecodeSettings
 from shoal.operation import DataName, Engine, Operation, Product, Records, Workplace, call
+from shoal.operation_release import OF_PEOPLE, RecordsRelease
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.result import Recoded
@@ -108,6 +110,14 @@ _MAPPING = Product(
     files=(("mapping.json", "The mapping that was applied, internal"),),
 )
 
+
+def _chooses(values: Mapping[str, Any]) -> bool:
+    """Whether records that are equal may be treated differently; whole columns treat them alike."""
+    from shoal.microdata.recoding.methods import METHODS
+
+    return "uniform" not in METHODS[values.get("method", "auto")].traits and "apply" not in values
+
+
 OPERATION = Operation(
     name="recode",
     title="Recode keys",
@@ -145,6 +155,18 @@ OPERATION = Operation(
     reporter="shoal.microdata.recoding.report",
     function="shoal.microdata.recoding.api:recode",
     apart=frozenset({"roles", "accept_wildcard"}),
+    release=RecordsRelease(
+        gates=(*OF_PEOPLE, "loss"),
+        draws="secret",
+        draws_if=_chooses,
+        searches=True,
+        touches=("quasi", "average"),
+        removed_roles=("identifier",),
+        keys=("quasi",),
+        states_columns="quasi",
+        recounts="shoal.microdata.recoding.recount:recounted",
+        loss="shoal.microdata.recoding.recount:lost",
+    ),
     engines={
         "spark": Engine(
             "shoal.spark.operations:run_recode",

@@ -7,19 +7,25 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, read_values
+from shoal.exact_names import only
+from shoal.microdata.columns.class_figures import as_texts, class_figures
+from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.microdata.columns.hierarchies.operation import given_hierarchies
 from shoal.microdata.columns.orders import read_orders
 from shoal.microdata.columns.roles import guess_roles
+from shoal.microdata.columns.units import unit_column
 from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.microdata.recoding.verify import leaves_under
 from shoal.operation import Workplace
+from shoal.operation_release import Evidence, RecordPair
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,15 +178,84 @@ def hierarchies_again(settings: Any, workplace: Workplace, frame: pl.DataFrame) 
     return dict(zip(keys.names, keys.hierarchies, strict=True))
 
 
-def as_texts(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """The values of columns as hierarchies name them.
+def recounted(evidence: Evidence) -> dict[str, Any]:
+    """The figures of a recoding, as far as what was read and published tells them."""
+    settings = evidence.settings
+    stated: dict[str, Any] = {
+        name: getattr(settings, name) for name in ("method", "k", "null", "measure", "quasi")
+    }
+    stated["records"] = int((evidence.links >= 0).sum())
+    pair, quasi = evidence.records(written=True), list(settings.quasi)
+    shown = [*quasi, *settings.by]
+    if pair is None or not pair.shows(shown):
+        return stated
+    if not settings.keep_suppressed:
+        stated["suppressed_records"] = int((pair.links < 0).sum())
+    unit = unit_column(settings.unit, pair.before.columns)
+    if not pair.reads([] if unit is None else [unit]):
+        return stated
+    units = None if unit is None else pair.originals[unit]
+    if not settings.keep_suppressed:
+        out = pair.before.filter(pair.links < 0)
+        stated["suppressed_people"] = out.height if unit is None else out[unit].n_unique()
+    keys = as_texts(pair.released, shown)
+    alike = list(settings.confidential)
+    # Models may name further columns.
+    if not settings.models and pair.shows(alike):
+        stated["homogeneous"] = [_homogeneous(keys, as_texts(pair.released, [name]), units) for name in alike]
+    classes = class_figures(keys, units)
+    stated["k_strict"] = classes.pop("k")
+    if settings.null == "own":
+        stated |= {"k_release": stated["k_strict"], **classes}
+    if not pair.reads([*quasi, *settings.by]):
+        return stated
+    again = RecodedFile(
+        hierarchies_again(settings, evidence.workplace, pair.before),
+        as_texts(pair.before, quasi),
+        as_texts(pair.after, quasi),
+        pair.links,
+        settings.weights or {},
+        settings.keep_suppressed,
+        # Rows of equal texts have equal hashes.
+        only(pair.before, settings.by).hash_rows().to_numpy() if settings.by else None,
+    ).figures
+    if settings.measure in again["losses"]:
+        again["loss"] = again["losses"][settings.measure]
+    return {**stated, **again}
 
-    >>> as_texts(pl.DataFrame({"age": [31.0, None], "sex": ["f", "m"]}), ["age"]).rows()
-    [('31',), (None,)]
-    """
-    columns = {}
-    for name in names:
-        values = read_values(nw.from_native(frame[name], series_only=True))
-        texts = np.array(values.texts, dtype=object)
-        columns[name] = pl.Series(texts[values.codes].tolist(), dtype=pl.String)
-    return pl.DataFrame(columns)
+
+def _homogeneous(keys: pl.DataFrame, values: pl.DataFrame, units: pl.Series | None) -> dict[str, Any]:
+    """The classes that share one value of a column, and who is in them."""
+    # Polars takes some names of columns for patterns.
+    keys = pl.DataFrame([column.alias(f"key {i}") for i, column in enumerate(keys)])
+    who = pl.Series("who of it", np.arange(keys.height)) if units is None else units.alias("who of it")
+    value = values.to_series().alias("value of it")
+    classes = (
+        keys.with_columns(who, value)
+        .group_by(keys.columns)
+        .agg(pl.col("who of it").n_unique(), pl.col("value of it").n_unique())
+    )
+    own = classes.filter(pl.col("value of it") == 1)["who of it"]
+    return {"column": values.columns[0], "classes": own.len(), "people": int(own.sum())}
+
+
+def lost(settings: Any, folder: Path, pair: RecordPair, columns: Sequence[str]) -> float | None:
+    """The share of values a label stands for, in percent over the keys; only where one mapping was applied to all."""
+    if not (folder / "mapping.json").exists() or settings.measure != "loss":
+        return None
+    mapping = AppliedMapping.read(folder / "mapping.json")
+    trees = mapping.hierarchies(nw.from_native(pair.before, eager_only=True))
+    importance = dict.fromkeys(mapping.names, 1.0) | dict(settings.weights or {})
+    total = 0.0
+    for name in mapping.names:
+        tree, level = trees[name], mapping.levels[name]
+        others = max(1, len(tree.rows) - 1)
+        rates = {
+            label: 1.0 if level == tree.height else (count - 1) / others
+            for label, count in leaves_under(tree)[level].items()
+        }
+        labels = [None if item is None else str(item) for item in pair.after[name].to_list()]
+        # A value that was blanked, and a record that was left out, lose everything.
+        own = sum(rates.get(label, 1.0) for label in labels) + (pair.before.height - len(labels))
+        total += importance[name] * own
+    return 100.0 * total / (pair.before.height * sum(importance[name] for name in mapping.names))

@@ -4,12 +4,9 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from shoal.operations import OPERATIONS
+from shoal.operation_release import RecordsRelease
 from shoal.release.export.as_script import secret_of
 from shoal.release.export.taken import (
-    DRAWN,
-    RECORDS,
-    TABLES,
     Source,
     Taken,
     as_list,
@@ -29,9 +26,7 @@ def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str
     shoal recode people.csv --quasi age -o coarser.parquet
     """
     files = {name: source.place for name, source in sources.items()}
-    compared = {
-        name for step in steps if step.do == "compare" for name in as_list(step.settings["protected"])
-    }
+    compared = {name for step in steps for name in as_list(step.settings.get(step.written.compares))}
     outside = {source.place for source in sources.values() if source.from_environment}
     lines = noted(needed(sources, steps))
     for step in steps:
@@ -49,7 +44,7 @@ def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str
 
 
 def _written(step: Taken) -> str:
-    return f"{step.name}.{'csv' if step.do in TABLES else 'parquet'}"
+    return f"{step.name}.{step.written.ending}"
 
 
 def _links(file: str) -> str:
@@ -58,7 +53,7 @@ def _links(file: str) -> str:
 
 def _cannot(step: Taken) -> list[str]:
     """What the step says and its command does not take."""
-    command = {item.name for item in OPERATIONS[step.do].fields("command")}
+    command = {item.name for item in step.operation.fields("command")}
     built = step.from_records
     left = [
         name
@@ -69,9 +64,11 @@ def _cannot(step: Taken) -> list[str]:
 
 
 def _command(step: Taken, files: Mapping[str, str], *, links: bool) -> list[str]:
-    operation, said = OPERATIONS[step.do], placed(step, files)
-    if step.do == "assign" and said.get("diverse"):
-        said["diverse"] = f"{said['diverse']}={step.settings.get('diversity') or 2}"
+    operation, said = step.operation, placed(step, files)
+    for name, other in step.written.joined:
+        if said.get(name):
+            usual = operation.settings.model_fields[other].default
+            said[name] = f"{said[name]}={step.settings.get(other) or usual}"
     words, options = ["shoal", step.do], []
     for item in operation.fields("command"):
         value = said.get(item.name)
@@ -82,22 +79,18 @@ def _command(step: Taken, files: Mapping[str, str], *, links: bool) -> list[str]
             words += places if item.argument else [part for place in places for part in (item.option, place)]
         else:
             options += _option(item, value)
-    if step.do == "compare":
-        for name in as_list(step.settings["protected"]):
-            options += ["--record-links", _links(files.get(name, name))]
-    if step.do in DRAWN and "seed" not in said:
+    for name in as_list(step.settings.get(step.written.compares)):
+        options += ["--record-links", _links(files.get(name, name))]
+    if step.drawn and "seed" not in said:
         options += ["--secret", secret_of(step)]
-    if step.do in RECORDS and links:
+    if links and isinstance(operation.release, RecordsRelease):
         options += ["--record-links", _links(_written(step))]
-    if step.do == "suppress":
-        options += ["--published", f"{step.name}-published.csv"] * _has_option(step, "published")
+    for product in operation.products:
+        if operation.release and product.name == operation.release.product and product.short != "-o":
+            options += [product.option, f"{step.name}-{product.name}.csv"]
     if any(product.short == "-o" for product in operation.products):
         options += ["-o", _written(step)]
     return [*words, *options]
-
-
-def _has_option(step: Taken, name: str) -> bool:
-    return any(product.name == name and product.has_option for product in OPERATIONS[step.do].products)
 
 
 def _option(item: SettingField, value: Any) -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.release.export.taken import DRAWN, Source, Taken, as_list, needed, noted, placed
-from shoal.release.plan.plan import RELEASING
+from shoal.release.export.taken import Source, Taken, as_list, needed, noted, placed
+from shoal.release.plan.plan import possible_steps, products
 from shoal.release.plan.written import toml_value
 
 _NO_NAME = re.compile(r"\W+")
@@ -27,7 +27,7 @@ def plan_text(
     >>> parse_plan(text, Path()).steps[0].name
     'coarser'
     """
-    releasing = [step for step in steps if step.do in RELEASING]
+    releasing = [step for step in steps if step.do in possible_steps()]
     if not releasing:
         raise InputError("none of these steps releases anything; a plan needs one that does")
     places = {name: source.place for name, source in sources.items()}
@@ -54,7 +54,8 @@ def plan_text(
 
 def _said(step: Taken, places: Mapping[str, str]) -> dict[str, Any]:
     """The settings of a step that a plan may have."""
-    without = (*_NOT_IN_PLANS, "seed") if step.do in DRAWN else _NOT_IN_PLANS
+    release = step.operation.release
+    without = (*_NOT_IN_PLANS, "seed") if release and release.repeated_by_secret else _NOT_IN_PLANS
     return {name: value for name, value in placed(step, places).items() if name not in without}
 
 
@@ -92,8 +93,8 @@ def _plain(name: str) -> str:
 def _outputs(steps: Sequence[Taken]) -> str:
     used = {data for step in steps for name in step.data for data in as_list(step.settings.get(name))}
     ends = [step for step in steps if step.name not in used]
-    public = [step for step in ends if step.do not in ("assign", "tabulate")]
-    inside = [step for step in ends if step.do in ("assign", "tabulate")]
+    public = [step for step in ends if products(step.do, public=True)]
+    inside = [step for step in ends if step not in public]
     lines = "".join(f'"{step.name}.csv" = {toml_value(step.name)}\n' for step in public)
     kept = "".join(f'"{step.name}.csv" = {toml_value(step.name)}\n' for step in inside)
     return (f"[outputs]\n{lines}" if lines else "") + (f"\n[internal]\n{kept}" if kept else "")

@@ -8,13 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.arguments import with_keywords
+from shoal.errors import KEYWORDS
 from shoal.import_paths import load
-from shoal.operations import OPERATIONS
 from shoal.release.export.taken import (
-    CHANGED_TABLES,
-    DRAWN,
-    RECORDS,
-    TABLES,
     Source,
     Taken,
     as_list,
@@ -23,19 +19,10 @@ from shoal.release.export.taken import (
     placed,
 )
 from shoal.release.plan.written import comment
+from shoal.settings import fields
 
 _BUDGET = {"iterations": "iterations", "time_limit": "seconds", "target": "target"}
 _TAKEN = ("shoal", "sources", "os", *keyword.kwlist)
-# What settings of an operation are called in its function.
-_OTHERWISE = {
-    "suppress": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
-    "audit": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
-    "tabulate": {"hierarchy": "hierarchies"},
-    "round": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
-    "adjust": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
-    "perturb-table": {"hierarchy": "hierarchies"},
-    "assign": {"eligible_table": "eligible"},
-}
 # What is read by commands alone.
 _OF_COMMANDS = ("metadata", "zeros", "linked_tables")
 _DEFINITIONS = ("scaling", "around", "widths", "ties", "within")
@@ -88,21 +75,18 @@ class _Script:
         own = self._variables[step.name]
         for line in self._called(own, step):
             self._lines.append(line)
-        if step.do in RECORDS:
-            self._lines.append(f"sources.write({own}.frame, {_literal(step.name + '.csv')})")
-            self._frames[step.name] = f"{own}.frame"
-        elif step.do == "suppress":
-            shown = f"{own}.published({_literal(step.settings.get('symbol') or 'x')})"
-            self._lines.append(f"sources.write({shown}, {_literal(step.name + '.csv')})")
-        elif step.do in CHANGED_TABLES:
-            self._lines.append(f"sources.write({own}.published, {_literal(step.name + '.csv')})")
-        elif step.do == "tabulate":
-            self._lines.append(f"sources.write({own}.frame, {_literal(step.name + '.csv')})")
-            self._frames[step.name] = own
-        elif step.do == "assign":
-            for place, plan in enumerate(self._several(step, own)):
-                name = step.name if len(as_list(step.settings["people"])) == 1 else f"{step.name}-{place}"
-                self._lines.append(f"sources.write({plan}.people, {_literal(name + '.csv')})")
+        written = step.written
+        if not written.writes:
+            return
+        usual = {item.name: item.default for item in fields(step.operation.settings)}
+        values = {name: _literal(value) for name, value in {**usual, **step.settings}.items()}
+        results = self._results(step, own)
+        for number, result in enumerate(results):
+            name = step.name if len(results) == 1 else f"{step.name}-{number}"
+            text = written.writes.format(**values | {"result": result})
+            self._lines.append(f"sources.write({text}, {_literal(name + '.csv')})")
+        if written.passes_on:
+            self._frames[step.name] = written.passes_on.format(result=own)
 
     def _called(self, own: str, step: Taken) -> Iterable[str]:
         if step.from_records:
@@ -112,29 +96,25 @@ class _Script:
             yield f"{self._variables[table.name]} = {self._call(table, [self._frame(table.settings['data'])])}"
             yield f"{own} = {self._call(rest, [self._frame(table.name), *self._pattern(rest)])}"
             return
-        if step.do == "compare":
-            original = self._frame(step.settings["original"])
-            calls = [
-                self._call(
-                    step,
-                    [original, self._frame(name)],
-                    [f"record_links={self._variables.get(name, name)}.record_links"],
-                )
-                for name in as_list(step.settings["protected"])
-            ]
-        elif step.do == "assign":
-            pairs = zip(as_list(step.settings["people"]), as_list(step.settings["slots"]), strict=False)
-            calls = [self._call(step, [self._frame(one), self._frame(two)]) for one, two in pairs]
-        else:
-            calls = [
-                self._call(step, [self._frame(one), *self._pattern(step)])
-                for one in as_list(step.settings["data"])
-            ]
+        calls = []
+        for names in self._read_together(step):
+            first = [self._frame(name) for name in names.values()]
+            compared = names.get(step.written.compares)
+            links = self._variables.get(compared, compared) if compared else None
+            further = [f"record_links={links}.record_links"] if links else []
+            calls.append(self._call(step, [*first, *self._pattern(step)], further))
         yield f"{own} = {calls[0]}" if len(calls) == 1 else f"{own} = [{', '.join(calls)}]"
 
-    def _several(self, step: Taken, own: str) -> list[str]:
-        count = len(as_list(step.settings["people"]))
-        return [own] if count == 1 else [f"{own}[{place}]" for place in range(count)]
+    def _read_together(self, step: Taken) -> list[dict[str, str]]:
+        """The data that each call begins with, by the settings that name it."""
+        named = {name: as_list(step.settings[name]) for name in step.written.first}
+        count = max(map(len, named.values()))
+        every = {name: data * count if len(data) == 1 else data for name, data in named.items()}
+        return [dict(zip(every, data, strict=True)) for data in zip(*every.values(), strict=False)]
+
+    def _results(self, step: Taken, own: str) -> list[str]:
+        count = 1 if step.from_records else len(self._read_together(step))
+        return [own] if count == 1 else [f"{own}[{number}]" for number in range(count)]
 
     def _pattern(self, step: Taken) -> list[str]:
         return [self._frame(step.settings["pattern"])] if step.settings.get("pattern") else []
@@ -148,7 +128,7 @@ class _Script:
         return self._frames.get(name, _literal(name))
 
     def _call(self, step: Taken, arguments: list[str], further: Sequence[str] = ()) -> str:
-        function = load(OPERATIONS[step.do].function)
+        function = load(step.operation.function)
         named = with_keywords(inspect.unwrap(function)).parameters
         words = [*arguments, *further]
         said = placed(step, self._places)
@@ -157,7 +137,7 @@ class _Script:
         for name, value in said.items():
             if name in first:
                 continue
-            own = _OTHERWISE.get(step.do, {}).get(name, name)
+            own = name if name in named else KEYWORDS.get(name, name)
             if name in _BUDGET and "budget" in named:
                 limits[_BUDGET[name]] = value
             elif name in _DEFINITIONS and "definitions" in named:
@@ -165,7 +145,7 @@ class _Script:
             elif own in named:
                 read = self._read(value) if name in step.data else _literal(value)
                 words.append(f"{own}={read}")
-            elif step.do == "perturb":
+            elif step.written.options_hold_others:
                 options[name] = value
         if options:
             words.append(f"options={_literal(options)}")
@@ -176,7 +156,7 @@ class _Script:
             if values:
                 inside = ", ".join(f"{name}={_literal(value)}" for name, value in values.items())
                 words.append(f"{keyword_}=shoal.{what}({inside})")
-        if step.do in DRAWN and "seed" not in said:
+        if step.drawn and "seed" not in said:
             kept = _literal(secret_of(step))
             words.append(f"secret={kept} if os.path.exists({kept}) else None")
         return f"shoal.{function.__name__}({', '.join(words)})"
@@ -187,11 +167,11 @@ def _cannot(step: Taken) -> str:
     if step.unsayable:
         what = ", ".join(name.replace("_", " ") for name in step.unsayable)
         return f"{what} was said by hand; the plan holds it"
-    if step.do in TABLES and (left := [name for name in _OF_COMMANDS if step.said.get(name)]):
+    if left := [name for name in _OF_COMMANDS if step.said.get(name)]:
         return (
             f"{', '.join(name.replace('_', ' ') for name in left)} cannot be said here; the command takes it"
         )
-    if step.do == "audit" and not step.from_records and not step.settings.get("pattern"):
+    if step.written.needs and not step.from_records and not step.settings.get(step.written.needs):
         return "a table as it is published is read by the command"
     return ""
 

@@ -5,21 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shoal.operation import Operation
+from shoal.operation_release import Written
 from shoal.operations import OPERATIONS
 from shoal.release.plan.written import comment
 from shoal.settings import SettingField, changed, fields
 
-#: What is released as records, one for each of those before.
-RECORDS = ("recode", "microaggregate", "perturb")
-#: What is done with a table, which records become first.
-_WITH_TABLES = ("suppress", "audit", "round", "adjust")
-_TABULATE = "tabulate"
-#: What is published with figures that are drawn from a secret.
-CHANGED_TABLES = ("round", "adjust", "perturb-table")
-#: What is done with tables.
-TABLES = ("tabulate", "suppress", "audit", *CHANGED_TABLES)
-#: What is repeated with its secret.
-DRAWN = ("perturb", *CHANGED_TABLES)
 #: What a script and a command cannot say of a table.
 _BY_HAND = ("sensitive", "hidden", "linked", "contributions")
 _OUTSIDE = re.compile(r"\$\{[A-Za-z_]\w*\}::")
@@ -51,9 +42,25 @@ class Taken:
     gates: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
+    def operation(self) -> Operation:
+        """What was done."""
+        return OPERATIONS[self.do]
+
+    @property
+    def written(self) -> Written:
+        """How that is written down."""
+        return self.operation.written
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is repeated with its secret."""
+        release = self.operation.release
+        return release is not None and release.repeated_by_secret and release.needs_secret(self.settings)
+
+    @property
     def said(self) -> dict[str, Any]:
         """The settings that differ from the usual ones, and those it cannot do without."""
-        model = OPERATIONS[self.do].settings
+        model = self.operation.settings
         every = {item.name: item for item in fields(model)}
         needed = {name for name, item in every.items() if item.required and name in self.settings}
         own = {**changed(model, self.settings), **{name: self.settings[name] for name in needed}}
@@ -77,12 +84,12 @@ class Taken:
     @property
     def from_records(self) -> bool:
         """Whether records become a table first."""
-        return self.do in _WITH_TABLES and bool(self.settings.get("dimensions"))
+        return bool(self.written.builds and self.settings.get("dimensions"))
 
     @property
     def unsayable(self) -> list[str]:
         """What it says that neither a function nor a command takes."""
-        return [name for name in _BY_HAND if self.settings.get(name)] if self.do in _WITH_TABLES else []
+        return [name for name in _BY_HAND if self.settings.get(name)] if self.written.builds else []
 
     def read(self) -> list[str]:
         """The data it names: sources and steps."""
@@ -90,19 +97,19 @@ class Taken:
 
     def in_two(self) -> "tuple[Taken, Taken]":
         """A table that is built of records and protected, as two steps."""
-        own = OPERATIONS[_TABULATE].settings.model_fields
-        apart = {name for item in fields(OPERATIONS[self.do].settings) if (name := item.name) not in own}
+        own = OPERATIONS[self.written.builds].settings.model_fields
+        apart = {item.name for item in self._fields() if item.name not in own}
         building = {
             name: value for name, value in self.settings.items() if name in own and name not in _BY_HAND
         }
-        commands = {item.name for item in OPERATIONS[self.do].fields("command")}
-        first = Taken(f"{self.name}-table", _TABULATE, building)
+        commands = {item.name for item in self.operation.fields("command")}
+        first = Taken(f"{self.name}-table", self.written.builds, building)
         kept = {name: value for name, value in self.settings.items() if name in apart | commands}
         left = {name: value for name, value in kept.items() if name not in _BUILT}
         return first, replace(self, settings={**left, "data": first.name})
 
     def _fields(self) -> list[SettingField]:
-        return fields(OPERATIONS[self.do].settings)
+        return fields(self.operation.settings)
 
 
 # Said of the records, and known of the table that was built of them.

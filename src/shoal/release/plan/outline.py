@@ -8,6 +8,7 @@ from shoal.release.folder import ReleaseFolder, is_release
 from shoal.release.plan.plan import Plan
 from shoal.release.plan.plan_fits_data import columns_of, expect_fitting, record_outputs
 from shoal.release.plan.preflight import expect_keys, read_source
+from shoal.release.readings import Readings
 from shoal.report.provenance import without_password
 
 
@@ -22,7 +23,8 @@ class Outline:
 def outline(plan: Plan, target: Path | None = None) -> Outline:
     """Read the data, check that the plan fits it, and tell what would happen; nothing is written."""
     expect_keys(plan)
-    frames = {name: read_source(plan, name).frame for name in plan.sources}
+    readings = Readings()
+    frames = {name: read_source(plan, name, readings).frame for name in plan.sources}
     notes = expect_fitting(plan, frames)
     rows = [
         (

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -10,24 +10,17 @@ from typing import Any, Literal
 from pydantic import Field
 
 from shoal.errors import InputError
+from shoal.operation import Operation
+from shoal.operation_release import ChangedTableRelease, OperationRelease, RecordsRelease
 from shoal.operations import OPERATIONS
 from shoal.release.plan.own_steps import OWN_STEPS
-from shoal.settings import SettingField, Settings, checked, fields
+from shoal.settings import SettingField, Settings, fields
 
 ReleaseType = Literal["public", "scientific", "secure"]
 Intruder = Literal["respondents", "register", "neighbour"]
 #: A column that says whose records these are; the other roles are those that are guessed.
 UNIT = "unit"
 
-#: What plans may do: operations that release something, and what prepares records for them.
-RELEASING = (
-    *("recode", "microaggregate", "perturb", "tabulate", "suppress"),
-    *("round", "adjust", "perturb-table", "assign"),
-)
-#: Operations whose release are tables with changed figures, drawn from the secret of the release.
-CHANGED_TABLES = ("round", "adjust", "perturb-table")
-#: Operations whose release are records, linked one by one to those before.
-RECORDS = ("recode", "microaggregate", "perturb", *OWN_STEPS)
 #: Roles of columns that say no more who somebody is once there are pseudonyms in their place; nobody may have said one.
 _NAMING = ("identifier", UNIT, None)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -75,12 +68,50 @@ class Step:
     name: str
     do: str
     values: Mapping[str, Any] = field(repr=False)
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...]
+    #: The settings of its operation, by these values.
+    settings: Any = field(repr=False)
 
     @property
-    def settings(self) -> Settings:
-        """The settings of its operation."""
-        return checked(settings_model(self.do), self.values)
+    def operation(self) -> Operation:
+        """What it does."""
+        return operation_of(self.do)
+
+    @property
+    def release(self) -> OperationRelease:
+        """What its operation releases."""
+        release = self.operation.release
+        assert release is not None
+        return release
+
+    @property
+    def as_records(self) -> RecordsRelease | None:
+        """The same, if these are records, linked one by one to those before."""
+        return self.release if isinstance(self.release, RecordsRelease) else None
+
+    @property
+    def as_changed_table(self) -> ChangedTableRelease | None:
+        """The same, if that is a table with changed figures."""
+        return self.release if isinstance(self.release, ChangedTableRelease) else None
+
+    @property
+    def outer_key(self) -> str | None:
+        """Where a key lies that no plan holds, if it takes one."""
+        release = self.as_records
+        return getattr(self.settings, release.outer_key) if release and release.outer_key else None
+
+    def located(self, locate: Callable[[str], str | None], **further: Any) -> Any:
+        """The settings with addresses in the stead of the names of data; nothing if one of these is nowhere."""
+        addresses: dict[str, Any] = {}
+        for item in data_fields(self.operation):
+            names = getattr(self.settings, item.name)
+            if names is None:
+                continue
+            every = [locate(name) for name in ([names] if isinstance(names, str) else names)]
+            if None in every:
+                return None
+            addresses[item.name] = every[0] if isinstance(names, str) else every
+        return self.settings.model_copy(update=addresses | further)
 
 
 @dataclass(frozen=True)
@@ -131,12 +162,15 @@ class Plan:
         path = () if name in self.sources else self.path(name)
         roles = dict(self.sources[self.source_of(name)].roles)
         for step in path:
-            if step.do == "pseudonymise":
+            release = step.as_records
+            if release is None:
+                continue
+            if release.renames:
                 # What tells groups of people apart does so under other names as well.
-                replaced = [name for name in step.values["columns"] if roles.get(name) in _NAMING]
+                replaced = [name for name in release.touched(step.settings) if roles.get(name) in _NAMING]
                 roles |= dict.fromkeys(replaced, "other")
-            elif step.do == "recode":
-                roles |= dict.fromkeys(step.values["quasi"], "quasi-identifier")
+            keys = [name for part in release.keys for name in getattr(step.settings, part)]
+            roles |= dict.fromkeys(keys, "quasi-identifier")
         return roles
 
     def unit(self, name: str) -> str | None:
@@ -159,19 +193,19 @@ class Plan:
         return located(given, self.folder)
 
 
-def settings_model(do: str) -> type[Settings]:
-    """The settings of an operation, or of a step that only plans have."""
-    return OWN_STEPS[do].settings if do in OWN_STEPS else OPERATIONS[do].settings
+def operation_of(do: str) -> Operation:
+    """An operation, or a step that only plans have."""
+    return OWN_STEPS[do] if do in OWN_STEPS else OPERATIONS[do]
 
 
-def data_fields(step: Step) -> list[str]:
-    """The settings of a step that name data."""
-    return [item.name for item in fields(settings_model(step.do)) if reads_data(item)]
+def possible_steps() -> list[str]:
+    """What plans may do: operations that release something, and what prepares records for them."""
+    return [*(name for name, operation in OPERATIONS.items() if operation.release is not None), *OWN_STEPS]
 
 
-def reads_data(item: SettingField) -> bool:
-    """Whether a setting names data."""
-    return item.kind in ("data", "several-data")
+def data_fields(operation: Operation) -> list[SettingField]:
+    """The settings that name data."""
+    return [item for item in fields(operation.settings) if item.kind in ("data", "several-data")]
 
 
 def located(given: str, folder: Path) -> str:
@@ -201,18 +235,14 @@ def wrong_at(text: str, file: str, path: Sequence[str | int], why: str) -> Input
 
 def products(do: str, *, public: bool) -> list[str]:
     """What a step can write into one file; only what may be published, if that is asked for."""
-    if do in OWN_STEPS:
-        return ["output"]
-    every = [item for item in OPERATIONS[do].products if item.form in ("data", "text")]
+    every = [item for item in operation_of(do).products if item.form in ("data", "text")]
     return [item.name for item in every if not (public and item.internal)]
 
 
 def named_files(step: Step, folder: Path) -> dict[str, Path]:
     """The files that the settings of a step name, which are neither sources nor steps."""
-    if step.do in OWN_STEPS:
-        return {}
     known = {str(name).partition(".")[0] for name in step.inputs}
-    names = [str(name) for name in OPERATIONS[step.do].reads(step.settings)]
+    names = [str(name) for name in step.operation.reads(step.settings)]
     paths = {
         name: Path(located(name, folder).split("::")[0])
         for name in dict.fromkeys(names)

@@ -1,23 +1,20 @@
 """Whether a plan fits its data: looked at before anything runs, since a role that no column has protects nobody."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, unknown
 from shoal.exact_names import only
 from shoal.microdata.columns.roles import guess_roles
-from shoal.operations import OPERATIONS
+from shoal.operation_release import OF_PEOPLE
 from shoal.release.gates.knowable import nearly_unique
-from shoal.release.plan.own_steps import OWN_STEPS
-from shoal.release.plan.plan import RECORDS, Output, Plan, Step, settings_model
+from shoal.release.plan.plan import Output, Plan, Step
 from shoal.release.plan.preflight import expect_feasible
 from shoal.settings import fields
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: The gates for which somebody must have said what an intruder knows.
-OF_PEOPLE = ("k", "reidentifications", "risk", "linkage", "attacks")
 # Whoever says nothing of such a column has overlooked it.
 _TELLING = ("identifier", "quasi-identifier")
 _NUMBERS = ("weight", "measurement")
@@ -49,9 +46,7 @@ def record_outputs(plan: Plan) -> list[Output]:
     return [
         item
         for item in plan.outputs
-        if item.public
-        and item.product == "output"
-        and all(step.do in RECORDS for step in plan.path(item.step))
+        if item.public and item.product == "output" and all(step.as_records for step in plan.path(item.step))
     ]
 
 
@@ -79,43 +74,37 @@ def columns_of(plan: Plan, name: str, frames: "Mapping[str, pl.DataFrame]") -> l
 
 
 def _dropped(plan: Plan, step: Step) -> set[str]:
-    if step.do == "drop":
-        return set(step.values["columns"])
-    settings: Any = step.settings
-    named = getattr(settings, "drop", None)
+    release, settings = step.as_records, step.settings
+    if release is None:
+        return set()
+    named = release.removed(settings)
     if named is not None:
         return set(named)
-    removed = ("identifier",) if step.do == "recode" else ("identifier", "unit")
     roles = plan.roles(step.inputs[0])
     used = {*(getattr(settings, "quasi", None) or ()), *(getattr(settings, "columns", None) or ())}
-    releasing = step.do in RECORDS and step.do not in OWN_STEPS
-    return {column for column, role in roles.items() if releasing and role in removed and column not in used}
+    return {column for column, role in roles.items() if role in release.removed_roles and column not in used}
 
 
 def _expect_method(plan: Plan, number: int, step: Step) -> None:
     """The method of a step must be one, and its settings must go together."""
-    if step.do in OWN_STEPS:
-        return
-    operation, settings = OPERATIONS[step.do], step.settings
-    method = getattr(settings, "method", "auto")
+    operation, method = step.operation, getattr(step.settings, "method", "auto")
     try:
         if operation.registry is not None and method != "auto":
             _ = operation.registry[method]
-        if step.do != "assign":
-            # Which tables assign needs depends on where its people are.
-            operation.check(settings, frozenset({"output"}))
+        # What is needed may depend on where the data is.
+        settings = step.located(lambda name: plan.place(name) if name in plan.sources else name)
+        operation.check(settings, frozenset({"output"}))
     except InputError as problem:
         raise plan.wrong(("steps", number, "method"), f"step '{step.name}': {problem}") from None
 
 
 def _expect_columns(plan: Plan, number: int, step: Step, frames: "Mapping[str, pl.DataFrame]") -> None:
     """Every column that the settings of a step name must be in the records it reads."""
-    tables = [(step.inputs[0],)] if step.do in OWN_STEPS else _tables(step)
-    for names in tables:
+    for names in _tables(step):
         if not all(_are_records(plan, name) for name in names):
             continue
         there = {column for name in names for column in columns_of(plan, name, frames)}
-        for item in fields(settings_model(step.do)):
+        for item in fields(step.operation.settings):
             # Whether what is given by hand for columns applies is for the operation to say.
             for column in item.names(step.values.get(item.name)):
                 if column not in there:
@@ -126,7 +115,7 @@ def _expect_columns(plan: Plan, number: int, step: Step, frames: "Mapping[str, p
 
 def _tables(step: Step) -> "list[tuple[str, ...]]":
     try:
-        found = OPERATIONS[step.do].tables_with_columns(step.settings)
+        found = step.operation.tables_with_columns(step.settings)
     except InputError:
         # The operation itself says what is missing.
         return []
@@ -135,13 +124,13 @@ def _tables(step: Step) -> "list[tuple[str, ...]]":
 
 def _are_records(plan: Plan, name: str) -> bool:
     return name in plan.sources or (
-        name in {step.name for step in plan.steps} and all(step.do in RECORDS for step in plan.path(name))
+        name in {step.name for step in plan.steps} and all(step.as_records for step in plan.path(name))
     )
 
 
 def _expect_quasi(plan: Plan, name: str) -> None:
     given = plan.gates[name].model_dump(exclude_none=True)
-    if plan.step(name).do not in RECORDS:
+    if plan.step(name).as_records is None:
         return
     for gate in OF_PEOPLE:
         if gate in given and "quasi-identifier" not in plan.roles(name).values():
@@ -195,12 +184,10 @@ def _nearly_unique(plan: Plan, frames: "Mapping[str, pl.DataFrame]") -> Iterator
 
 def _changed(plan: Plan, step: Step) -> set[str]:
     """The columns whose values a step changes, as far as settings tell."""
-    if step.do in OWN_STEPS:
-        return set(step.values["columns"])
-    settings: Any = step.settings
-    named = {name for part in ("columns", "quasi", "average") for name in getattr(settings, part, None) or ()}
-    if step.do == "microaggregate":
-        named = set(settings.columns or ())
-        if not named:
-            named = {name for name, role in plan.roles(step.inputs[0]).items() if role == "measurement"}
-    return named
+    release = step.as_records
+    if release is None:
+        return set()
+    roles = plan.roles(step.inputs[0])
+    return release.touched(step.settings) or {
+        name for name, role in roles.items() if role == release.touches_role
+    }

@@ -5,25 +5,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal import sources
-from shoal.errors import InputError, as_plan_setting, parameter, spelled, unknown
+from shoal.errors import InputError, as_plan_setting, spelled, unknown
 from shoal.microdata.columns.hierarchies.builders import RULES, builder, is_rule
 from shoal.microdata.columns.units import units_in_words
-from shoal.operations import OPERATIONS
-from shoal.release.plan.own_steps import OWN_STEPS, read_key
-from shoal.release.plan.plan import RECORDS, Plan, Step, located
+from shoal.release.plan.own_steps import read_key
+from shoal.release.plan.plan import Plan, Step, located
+from shoal.release.readings import Readings
 from shoal.sources.address import parse
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal import sources
+
 _CALL = re.compile(r"\s*([\w-]+)\s*\(.*\)\s*")
 
 
-def read_source(plan: Plan, name: str) -> "sources.Data":
+def read_source(plan: Plan, name: str, readings: Readings) -> "sources.Data":
     """The data of a source; what is not there is told with its line."""
     try:
-        return sources.read(plan.place(name))
+        return readings.read(plan.place(name))
     except InputError as problem:
         raise plan.wrong(("sources", name, "data"), f"source '{name}': {_told(problem)}") from None
 
@@ -31,9 +32,10 @@ def read_source(plan: Plan, name: str) -> "sources.Data":
 def expect_keys(plan: Plan) -> None:
     """The keys of pseudonyms must be there."""
     for number, step in enumerate(plan.steps):
-        if step.do == "pseudonymise":
+        where = step.outer_key
+        if where is not None:
             try:
-                read_key(step.values["key"], plan.folder)
+                read_key(where, plan.folder)
             except InputError as problem:
                 raise plan.wrong(("steps", number, "key"), f"step '{step.name}': {problem}") from None
 
@@ -51,7 +53,7 @@ def expect_feasible(plan: Plan, frames: "Mapping[str, pl.DataFrame]") -> None:
         for key, why in _faults(plan, step, frames):
             raise plan.wrong(("steps", number, key), f"step '{step.name}': {why}")
     for name, gates in plan.gates.items():
-        if plan.step(name).do in RECORDS and gates.k is not None:
+        if plan.step(name).as_records and gates.k is not None:
             there, counted = _units(plan, plan.step(name), frames)
             if gates.k > there:
                 raise plan.wrong(
@@ -60,8 +62,7 @@ def expect_feasible(plan: Plan, frames: "Mapping[str, pl.DataFrame]") -> None:
 
 
 def _is_data(step: Step, product: str) -> bool:
-    every = () if step.do in OWN_STEPS else OPERATIONS[step.do].products
-    return all(item.form == "data" for item in every if item.name == product)
+    return all(item.form == "data" for item in step.operation.products if item.name == product)
 
 
 def _told(problem: InputError) -> str:
@@ -76,36 +77,21 @@ def _units(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> tupl
 
 def _faults(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> Iterator[tuple[str, str]]:
     """What is wrong with a step: the setting, and why."""
-    if step.do in OWN_STEPS:
-        return
-    settings: Any = step.settings
-    registry, method = OPERATIONS[step.do].registry, getattr(settings, "method", "")
+    settings, release = step.settings, step.as_records
+    registry, method = step.operation.registry, getattr(settings, "method", "")
     if registry is not None and method in registry:
         try:
             registry[method].configure(getattr(settings, "options", {}))
         except InputError as problem:
             yield "options", _told(problem)
     k = getattr(settings, "k", None)
-    if step.do in RECORDS and isinstance(k, int):
+    if release and isinstance(k, int):
         there, counted = _units(plan, step, frames)
         if k > there:
             yield "k", f"k is {k}, and there are {there} {counted} in all"
-    if step.do == "microaggregate":
-        yield from _texts_to_average(settings, frames[plan.source_of(step.name)])
+    for key, why in release.faults(settings, frames[plan.source_of(step.name)]) if release else ():
+        yield key, spelled(why, as_plan_setting)
     yield from _rules_and_files(plan, step)
-
-
-def _texts_to_average(settings: Any, frame: "pl.DataFrame") -> Iterator[tuple[str, str]]:
-    import polars as pl
-
-    for name in settings.columns or ():
-        text = name in frame.columns and frame.schema[name] in (pl.String, pl.Categorical)
-        if text and name not in (settings.ordinal or ()):
-            why = f"column '{name}' holds texts, which have no mean; leave it out of {parameter('columns')}, or name it in "
-            yield (
-                "columns",
-                spelled(f"{why}{parameter('ordinal')} if its values have an order", as_plan_setting),
-            )
 
 
 def _rules_and_files(plan: Plan, step: Step) -> Iterator[tuple[str, str]]:
@@ -122,7 +108,7 @@ def _rules_and_files(plan: Plan, step: Step) -> Iterator[tuple[str, str]]:
                         raise unknown("rule", called.group(1), tuple(RULES), where="a rule of hierarchies")
                 except InputError as problem:
                     yield key, f"column '{column}': {_told(problem)}"
-    for name in dict.fromkeys(str(item) for item in OPERATIONS[step.do].reads(step.settings)):
+    for name in dict.fromkeys(str(item) for item in step.operation.reads(step.settings)):
         if name.partition(".")[0] in known or "://" in name:
             continue
         path = located(name, plan.folder).split("::")[0]

@@ -11,28 +11,31 @@ from pydantic import ValidationError
 
 from shoal.errors import InputError, unknown, unreadable
 from shoal.microdata.columns.roles import ROLES
+from shoal.operation_release import OperationRelease, RecordsRelease
 from shoal.release.folder import OF_THE_HOUSE
-from shoal.release.plan.own_steps import OWN_STEPS
 from shoal.release.plan.plan import (
-    CHANGED_TABLES,
-    RECORDS,
-    RELEASING,
     About,
     Gates,
     Output,
     Plan,
     Source,
     Step,
+    data_fields,
+    operation_of,
+    possible_steps,
     products,
-    reads_data,
-    settings_model,
     wrong_at,
 )
-from shoal.settings import checked, fields
+from shoal.settings import checked
 from shoal.sources.outputs import folded
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _SEPARATOR = "."
+#: Why a gate cannot judge a step.
+_WITHOUT = {
+    "safe": "'safe' is about tables; step '{}' protects none",
+    "loss": "step '{}' has no loss",
+}
 
 
 def read_plan(path: "str | os.PathLike[str]") -> Plan:
@@ -146,24 +149,25 @@ class _Reader:
     ) -> Step:
         if not isinstance(values, Mapping):
             raise self._wrong(path, 'a step is a table: [[steps]] with do = "recode" or another operation')
-        allowed = (*RELEASING, *OWN_STEPS)
         do = values.get("do")
-        if do not in allowed:
-            why = (
-                unknown("step", str(do), allowed, where="something a plan can do") if do else "say what to do"
-            )
+        if do not in possible_steps():
+            where = "something a plan can do"
+            why = unknown("step", str(do), possible_steps(), where=where) if do else "say what to do"
             raise self._wrong((*path, "do"), str(why))
+        operation = operation_of(do)
+        release = operation.release
+        assert release is not None
         name = values.get("name", do)
         self._check_name(name, (*path, "name"))
         own = {key: value for key, value in values.items() if key not in ("do", "name")}
-        named = [item for item in fields(settings_model(do)) if reads_data(item)]
+        named = data_fields(operation)
         former = before[-1].name if before else next(iter(sources))
         if named and named[0].name not in own:
             several = named[0].kind == "several-data"
             own[named[0].name] = [former] if several else former
-        if do in ("recode", "microaggregate", "suppress") and "seed" not in own:
+        if release.searches and "seed" not in own:
             own["seed"] = about.seed
-        if do in RECORDS and "order" not in own:
+        if isinstance(release, RecordsRelease) and "order" not in own:
             # Whoever sees the original order can link by it.
             own["order"] = "sorted"
         known = {*sources, *(step.name for step in before)}
@@ -177,22 +181,21 @@ class _Reader:
                     why = unknown("data", data, known, where="a source or an earlier step")
                     raise self._wrong((*path, item.name), str(why))
                 inputs.append(data.split(_SEPARATOR)[0])
-        self._check_step(do, own, path, about)
+        self._check_step(release, own, path, about)
         try:
-            checked(settings_model(do), own)
+            settings = checked(operation.settings, own)
         except InputError as problem:
             raise self._wrong(
-                (*path, *_first_key(settings_model(do), own)), f"step '{name}': {problem}"
+                (*path, *_first_key(operation.settings, own)), f"step '{name}': {problem}"
             ) from None
-        return Step(name, do, own, tuple(inputs))
+        return Step(name, do, own, tuple(inputs), settings)
 
-    def _check_step(self, do: str, own: Mapping[str, Any], path: tuple[str | int, ...], about: About) -> None:
-        if do == "pseudonymise" and about.type == "public":
-            raise self._wrong(
-                path,
-                "a public-use file has no pseudonyms: whoever gets the key links all of them; drop the columns",
-            )
-        if do in ("perturb", *CHANGED_TABLES) and "seed" in own:
+    def _check_step(
+        self, release: OperationRelease, own: Mapping[str, Any], path: tuple[str | int, ...], about: About
+    ) -> None:
+        if isinstance(release, RecordsRelease) and about.type in release.refused_for:
+            raise self._wrong(path, release.refused_for[about.type])
+        if release.repeated_by_secret and "seed" in own:
             raise self._wrong((*path, "seed"), "a release draws from its secret; leave the seed out")
         for key in ("secret", "time_limit"):
             if key in own:
@@ -217,22 +220,11 @@ class _Reader:
             if gates.safe is False:
                 why = "'safe' is true or left out: nobody asks that a table can be computed back"
                 raise self._wrong(("gates", name, "safe"), why)
-            do = next(step.do for step in steps if step.name == name)
-            for measure in ("k", "reidentifications", "risk", "linkage", "attacks"):
-                if (
-                    getattr(gates, measure) is not None
-                    and do not in RECORDS
-                    and (measure, do) != ("k", "assign")
-                ):
-                    raise self._wrong(
-                        ("gates", name, measure), f"'{measure}' is about records; step '{name}' has none"
-                    )
-            if gates.safe is not None and do not in ("suppress", *CHANGED_TABLES):
-                raise self._wrong(
-                    ("gates", name, "safe"), f"'safe' is about tables; step '{name}' protects none"
-                )
-            if gates.loss is not None and do not in ("recode", "microaggregate"):
-                raise self._wrong(("gates", name, "loss"), f"step '{name}' has no loss")
+            release = next(step.release for step in steps if step.name == name)
+            for measure in gates.model_dump(exclude_none=True):
+                if measure not in release.gates:
+                    why = _WITHOUT.get(measure, f"'{measure}' is about records; step '{{}}' has none")
+                    raise self._wrong(("gates", name, measure), why.format(name))
             found[name] = gates
         return found
 
@@ -272,8 +264,8 @@ class _Reader:
             step, _, product = str(what).partition(_SEPARATOR)
             if step not in names:
                 raise self._wrong(path, str(unknown("step", step, names, where="a step of this plan")))
-            do = next(item.do for item in steps if item.name == step)
-            wanted = product or ("published" if do == "suppress" and public else "output")
+            do, release = next((item.do, item.release) for item in steps if item.name == step)
+            wanted = product or (release.product if public else "output")
             if wanted not in products(do, public=False):
                 raise self._wrong(
                     path,

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.operation import DataName, Readers, Records
 from shoal.release.plan.plan import located
+from shoal.release.readings import Readings
 from shoal.runtime.budget import Budget
 from shoal.runtime.observer import Observer, Progress, silent
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.runtime.secrets import Secret
+
 
 class PlanWorkplace:
-    """Reads what a step names; ``roles`` are those of the columns by the place of their data."""
+    """Reads what a step names; ``roles`` are those of the columns by the place of their data, ``secret`` that of the release."""
 
     threads: int | None = None
     reported = True
@@ -29,8 +32,12 @@ class PlanWorkplace:
         say: Callable[[str], None] = lambda phase: None,
         observer: Observer = silent,
         budget: Callable[[Any], Budget] | None = None,
+        secret: "Secret | None" = None,
+        readings: Readings | None = None,
     ) -> None:
-        self._folder = folder
+        self.folder = folder
+        self.secret = secret
+        self._readings = readings or Readings()
         self._roles = roles
         self._say = say
         self._observer = observer
@@ -45,7 +52,7 @@ class PlanWorkplace:
         from shoal import sources
 
         place = self._place(name)
-        source = sources.read(place, like=None if like is None else like.source)
+        source = self._readings.read(place) if like is None else sources.read(place, like=like.source)
         given = self._roles.get(str(place), {})
         # Steps before may have removed columns.
         roles = {column: role for column, role in given.items() if column in source.frame.columns}
@@ -57,9 +64,7 @@ class PlanWorkplace:
 
     def listed(self, name: str) -> "pl.DataFrame":
         """A list that belongs to the data."""
-        from shoal import sources
-
-        return sources.read_list(self._place(name)).as_written
+        return self._readings.listed(self._place(name)).as_written
 
     def as_file(self, name: str, ending: str) -> Path | None:
         """The file itself, if its name says that it is of this kind."""
@@ -103,4 +108,4 @@ class PlanWorkplace:
         self.warned.append(text)
 
     def _place(self, name: DataName) -> Any:
-        return located(name, self._folder) if isinstance(name, str) else name
+        return located(name, self.folder) if isinstance(name, str) else name

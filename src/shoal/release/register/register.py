@@ -19,13 +19,11 @@ from shoal.release.fingerprints import settings_digest
 from shoal.release.folder import INTERNAL, write_private
 from shoal.release.lock import in_turn
 from shoal.release.plan.own_steps import read_key
-from shoal.release.plan.plan import CHANGED_TABLES, Plan, Step
+from shoal.release.plan.plan import Plan
 from shoal.release.register.record_keys import RecordKeys, keys_place
 from shoal.runtime.secrets import Secret
 
 REGISTER = ".shoal-register.json"
-#: Steps that draw from the secret of the release; without one of these another secret changes nothing.
-DRAWING = ("perturb", "pseudonymise", "assign", *CHANGED_TABLES)
 
 
 @dataclass(frozen=True)
@@ -48,21 +46,13 @@ class Traces:
         something is released of count.
         """
         released = {plan.source_of(item.step) for item in plan.outputs}
-        drawn = any(_draws(step) for step in plan.steps)
+        # Without a step that draws from it another secret changes nothing.
+        drawn = any(step.release.drawn(step.values) for step in plan.steps)
         return cls(
             frozenset(content_digest(frames[name]) for name in released),
             _digest([*asked_for(plan), dict(files or {})]),
             _digest([secret.content.hex(), *_outer_keys(plan, secret)] if drawn else None),
         )
-
-
-def _draws(step: Step) -> bool:
-    """Whether a step draws from the secret; a recoding of whole columns treats equal records alike."""
-    if step.do != "recode":
-        return step.do in DRAWING
-    from shoal.microdata.recoding.methods import METHODS
-
-    return "uniform" not in METHODS[step.values.get("method", "auto")].traits and "apply" not in step.values
 
 
 def content_digest(frame: pl.DataFrame) -> str:
@@ -93,9 +83,9 @@ def asked_for(plan: Plan) -> list[Any]:
 def _outer_keys(plan: Plan, secret: Secret) -> list[str]:
     """The keys of pseudonyms, which come from outside the plan."""
     return [
-        settings_digest(read_key(step.values["key"], plan.folder).hex(), secret)
+        settings_digest(read_key(step.outer_key, plan.folder).hex(), secret)
         for step in plan.steps
-        if step.do == "pseudonymise"
+        if step.outer_key is not None
     ]
 
 

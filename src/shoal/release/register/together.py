@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.release.folder import SECRET
-from shoal.release.plan.plan import Output, Step, settings_model
-from shoal.release.plan.workplace import PlanWorkplace
+from shoal.import_paths import load
+from shoal.release.plan.plan import Output, Step
 from shoal.release.release_reader import OpenedRelease
 from shoal.release.verify.changed_columns import touched
 from shoal.release.verify.public import counted_k, hierarchies_of
-from shoal.release.verify.table_claims import claimed_problem, claimed_table
-from shoal.settings import checked
 from shoal.tables.public_table import TOTAL, Key, PublicTable
-from shoal.tables.rounding.known_bounds import LESS_THAN_ALL, shown_changed
+from shoal.tables.rounding.known_bounds import LESS_THAN_ALL
 from shoal.tables.safety.judging import Required, Shown, required_of
 from shoal.tables.safety.together import tables_together
 
@@ -89,14 +86,14 @@ def _seen(opened: OpenedRelease, file: str) -> tuple[Shown, bool] | None:
     """A table as everybody sees it, and whether all that is known of its figures is used; nothing if that is internal."""
     if file in _files(opened, "table"):
         return _shown(opened, file), True
-    made = _step_of(opened, file)
-    if made is None:
+    step = None if opened.plan is None else opened.step_of(file)
+    settings = None if step is None else opened.settings(step)
+    changed = None if step is None else step.as_changed_table
+    if step is None or settings is None or changed is None:
         return None
-    step, values = made
-    own: dict[str, Any] = {**values, "secret": str(opened.step_folder(step.name) / SECRET)}
-    settings = checked(settings_model(step.do), own)
-    workplace = PlanWorkplace(opened.files, {})
-    return shown_changed(step.do, settings, workplace, opened.written(file), opened.figures(step.name))
+    shown = load(changed.known)
+    table = shown(settings, opened.workplace(), opened.written(file), opened.figures(step.name))
+    return table, changed.all_known
 
 
 def _records_and_table(first: str, second: str) -> Together:
@@ -249,22 +246,12 @@ def _shown(opened: OpenedRelease, file: str) -> Shown:
     return Shown(table, required, lambda wide, known: _audited(opened, file, wide, known))
 
 
-def _step_of(opened: OpenedRelease, file: str) -> tuple[Step, dict[str, Any]] | None:
-    if opened.plan is None:
-        return None
-    step = opened.plan.step(
-        next(item.step for item in opened.plan.outputs if item.public and item.file == file)
-    )
-    values = opened.values(step)
-    return None if values is None else (step, values)
-
-
 def _required(opened: OpenedRelease, file: str, dimensions: tuple[str, ...]) -> Required | None:
     """What must stay possible of each sensitive cell, where the internal part tells it."""
-    made = _step_of(opened, file)
-    if made is None:
+    table = None if opened.plan is None else opened.table(opened.step_of(file))
+    if table is None:
         return None
-    return required_of(claimed_problem(*made, opened.files), dimensions)
+    return required_of(table.problem(opened.step_of(file).settings), dimensions)
 
 
 def _audited(
@@ -273,13 +260,10 @@ def _audited(
     """What insiders and sums give away besides, when what the other release shows is known."""
     import shoal
 
-    made = _step_of(opened, file)
-    if made is None:
+    whole = None if opened.plan is None else opened.table(opened.step_of(file))
+    if whole is None:
         return 0
-    step, values = made
-    settings: Any = step.settings
-    whole = claimed_table(step, values, opened.files)
-    base = whole.base
+    settings, base = opened.step_of(file).settings, whole.base
     own = [tuple(base.key(cell).get(name, TOTAL) for name in dimensions) for cell in range(base.cells)]
     pattern = [tuple(base.key(cell).values()) for cell, key in enumerate(own) if shown.get(key) is None]
     found = shoal.audit(

@@ -10,6 +10,7 @@ from shoal.release.fingerprints import file_digest, input_fingerprint, settings_
 from shoal.release.plan.own_steps import read_key
 from shoal.release.plan.plan import Plan, Step, named_files
 from shoal.release.plan.preflight import expect_keys, read_source
+from shoal.release.readings import Readings
 from shoal.report.provenance import Input
 from shoal.report.sources_named import named_data
 from shoal.runtime.secrets import Secret
@@ -61,12 +62,12 @@ def every_place(plan: Plan) -> list[str]:
     return [*(plan.place(name) for name in plan.sources), *map(str, files)]
 
 
-def read_inputs(plan: Plan, secret: Secret) -> Inputs:
+def read_inputs(plan: Plan, secret: Secret, readings: Readings) -> Inputs:
     """Read the sources, and fingerprint everything."""
     expect_keys(plan)
     frames, named, told, signs = {}, [], {}, {}
     for name in plan.sources:
-        data = read_source(plan, name)
+        data = read_source(plan, name, readings)
         place = plan.place(name)
         frames[name], signs[name] = data.frame, _unusual_signs(data)
         named.append(replace(named_data(data), role=f"source '{name}'"))
@@ -98,6 +99,6 @@ def beside(step: Step, folder: Path, secret: Secret) -> dict[str, str]:
     found = {
         name: input_fingerprint(str(path), None, secret) for name, path in named_files(step, folder).items()
     }
-    if step.do == "pseudonymise":
-        found[step.values["key"]] = settings_digest(read_key(step.values["key"], folder).hex(), secret)
+    if step.outer_key is not None:
+        found[step.outer_key] = settings_digest(read_key(step.outer_key, folder).hex(), secret)
     return found

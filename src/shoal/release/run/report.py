@@ -8,7 +8,6 @@ from shoal.operations import OPERATIONS
 from shoal.release.folder import STEPS
 from shoal.release.gates.judge import GateOutcome
 from shoal.release.gates.knowable import KnownK
-from shoal.release.plan.own_steps import OWN_STEPS
 from shoal.release.plan.plan import Plan, Step
 from shoal.release.run.step import REPORT, StepOutcome
 from shoal.report.definitions import defined
@@ -53,7 +52,7 @@ def release_page(
             page.warning(text)
         page.facts(outcome.facts)
         page.table(["setting", "value"], _settings(step))
-        if step.do not in OWN_STEPS:
+        if step.do in OPERATIONS:
             page.note(
                 f"All figures, charts and answers of this step: {STEPS}/{number:02d}-{step.name}/{REPORT}."
             )
@@ -80,9 +79,7 @@ def release_page(
 def _settings(step: Step) -> list[tuple[str, str]]:
     """All settings of a step: those of the plan by their names, then those left at their default and the method's options."""
     given = [(name, _worded(value)) for name, value in step.values.items()]
-    if step.do in OWN_STEPS:
-        return given
-    operation = OPERATIONS[step.do]
+    operation = step.operation
     labels = {item.label for item in operation.fields() if item.name in step.values}
     left = [
         item for item in settings_in_words(operation, step.settings, "command") if item.label not in labels
@@ -126,8 +123,7 @@ def _definitions(
     names = dict.fromkeys(gate.name for gate in gates)
     found = [(f"gate on {name}", name, _GATES[name]) for name in names if name in _GATES]
     for step, outcome in steps:
-        if step.do not in OWN_STEPS:
-            found += defined(getattr(OPERATIONS[step.do].reporter_module, "DEFINITIONS", {}), outcome.figures)
+        found += defined(getattr(step.operation.reporter_module, "DEFINITIONS", {}), outcome.figures)
     return list(dict.fromkeys(found))
 
 

@@ -5,30 +5,30 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal import sources
 from shoal.errors import Infeasible, InputError, as_plan_setting, parameter, spelled
+from shoal.operation_release import AppointmentsRelease
 from shoal.release.fingerprints import file_digest, kept_fingerprints, report_digests, settings_digest
 from shoal.release.folder import (
-    CHAINED,
     LINKS,
     MANIFEST,
     PASSING,
     PLAN,
-    RELEASE,
     ReleaseFolder,
     write_private,
 )
-from shoal.release.gates.appointments import appointments_gate, appointments_of
+from shoal.release.gates.appointments import appointments_gate
 from shoal.release.gates.judge import GateOutcome, Released, judge, measured_k
 from shoal.release.gates.knowable import known_k
 from shoal.release.manifest import Facts, internal_manifest, output_facts, public_manifest
-from shoal.release.plan.plan import RECORDS, Gates, Output, Plan, Step, data_fields
+from shoal.release.plan.plan import Gates, Output, Plan, Step
 from shoal.release.plan.plan_fits_data import expect_fitting, expect_nameless, record_outputs
 from shoal.release.plan.workplace import PlanWorkplace
+from shoal.release.readings import Readings
 from shoal.release.register.record_keys import RecordKeys, codes_of, keys_place
 from shoal.release.register.register import Register, Traces
 from shoal.release.register.together import within
@@ -42,6 +42,9 @@ from shoal.release.verify.inside import inside_checks, table_checks
 from shoal.release.verify.public import public_checks
 from shoal.runtime.observer import Observer, silent
 from shoal.runtime.secrets import Secret
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Running:
@@ -58,6 +61,7 @@ class Running:
         self._plan, self._folder, self._secret = plan, folder, secret
         self._say, self._observer = say, observer
         self._began = perf_counter()
+        self._readings = Readings()
         self._inputs = Inputs({}, (), {}, {}, {})
         self._keys: dict[str, RecordKeys] = {}
         self._key_of_keys = b""
@@ -68,7 +72,7 @@ class Running:
 
     def read_inputs(self) -> None:
         """Read and fingerprint all inputs, and refuse a plan that does not fit them."""
-        self._inputs = read_inputs(self._plan, self._secret)
+        self._inputs = read_inputs(self._plan, self._secret, self._readings)
         target = self._folder.target
         sources.Outputs(inputs=every_place(self._plan)).replaced("folder for the release", target)
         self._noticed = expect_fitting(self._plan, self._inputs.frames)
@@ -144,16 +148,22 @@ class Running:
         return next(outcome.figures for item, outcome in self._steps if item == step)
 
     def _step(self, number: int, step: Step) -> StepOutcome:
-        values = self._values(step)
         key = self._digest(step)
         told = self._folder.finished_step(number, step.name, key)
         # A run that ended while it was tidied up has lost some of its records already.
-        kept = step.do not in RECORDS or (self._folder.step(number, step.name) / RELEASE).exists()
+        kept = not step.as_records or Path(self._located(step.name)).exists()
         if told is not None and kept:
             self._say(f"step '{step.name}' was finished before")
             return StepOutcome.of(told)
         roles = {self._located(name): self._roles(name) for name in dict.fromkeys(step.inputs)}
-        workplace = PlanWorkplace(self._plan.folder, roles, say=self._say, observer=self._observer)
+        workplace = PlanWorkplace(
+            self._plan.folder,
+            roles,
+            say=self._say,
+            observer=self._observer,
+            secret=self._secret,
+            readings=self._readings,
+        )
         outputs = [
             (item, (self._folder.public if item.public else self._folder.internal) / item.file)
             for item in self._plan.outputs
@@ -162,12 +172,11 @@ class Running:
         try:
             outcome = run_step(
                 step,
-                values,
+                step.located(self._located),
                 self._folder.step(number, step.name),
                 outputs,
                 self._secret,
                 workplace,
-                self._plan.folder,
                 self._signs(step),
             )
         except (InputError, Infeasible) as problem:
@@ -175,7 +184,7 @@ class Running:
             raise type(problem)(f"step '{step.name}': {spelled(problem, as_plan_setting)}") from None
         for item in record_outputs(self._plan):
             if item.step == step.name:
-                expect_nameless(self._plan, item, sources.read(self._located(step.name)).frame.columns)
+                expect_nameless(self._plan, item, self._frame(step.name).columns)
         self._folder.finish_step(number, step.name, {"key": key, **outcome.as_json()})
         return outcome
 
@@ -206,16 +215,8 @@ class Running:
             dict(self._inputs.files.get(step.name, {})),
         ]
 
-    def _values(self, step: Step) -> dict[str, Any]:
-        """The settings of a step with places in the stead of names."""
-        values = dict(step.values)
-        for name in data_fields(step):
-            given = values.get(name)
-            if isinstance(given, str):
-                values[name] = self._located(given)
-            elif isinstance(given, list):
-                values[name] = [self._located(item) for item in given]
-        return values
+    def _frame(self, name: str) -> "pl.DataFrame":
+        return self._readings.read(self._located(name)).frame
 
     def _located(self, name: str) -> str:
         """The file or table of a source, or of a step before; ``step.file`` names one of its files."""
@@ -224,7 +225,7 @@ class Running:
         step, _, file = name.partition(".")
         number = next(n for n, item in enumerate(self._plan.steps) if item.name == step)
         folder = self._folder.step(number, step)
-        return str(folder / (file or CHAINED.get(self._plan.steps[number].do, RELEASE)))
+        return str(folder / (file or self._plan.steps[number].release.passes_on))
 
     def _roles(self, name: str) -> dict[str, str]:
         return self._plan.roles(name.partition(".")[0])
@@ -235,7 +236,7 @@ class Running:
             return []
         self._say(f"gates of '{step.name}'")
         limits = self._plan.gates[step.name]
-        if step.do == "assign":
+        if isinstance(step.release, AppointmentsRelease):
             return list(self._seen(step, limits))
         return list(judge(self._plan, step, limits, lambda: self.released(step), self.figures(step)))
 
@@ -244,9 +245,8 @@ class Running:
         settings: Any = step.settings
         if limits.k is None:
             return
-        folder = self._folder.step(self._plan.steps.index(step), step.name)
-        slots = sources.read(self._located(settings.slots)).frame if settings.known is not None else None
-        found = appointments_gate(step, limits.k, appointments_of(folder), slots)
+        slots = self._frame(settings.slots) if settings.known is not None else None
+        found = appointments_gate(step, limits.k, self._frame(step.name), slots)
         assert found is not None
         yield found
 
@@ -268,11 +268,11 @@ class Running:
         original = self._inputs.frames[source]
         links = np.arange(original.height)
         for item in self._plan.path(step.name):
-            assert item.do in RECORDS
+            assert item.as_records
             number = self._plan.steps.index(item)
             own = np.load(self._folder.step(number, item.name) / LINKS)
             links = np.where(links >= 0, own[np.maximum(links, 0)], -1)
-        frame = sources.read(self._located(step.name)).frame
+        frame = self._frame(step.name)
         unit = self._plan.unit(step.name)
         units = None if unit is None else codes_of(original[unit])
         return Released(original, frame, links, self._roles(step.name), units, unit)
@@ -387,8 +387,8 @@ class Running:
             [folder.name for folder in folders],
         )
         for folder, step in zip(folders, self._plan.steps, strict=True):
-            if step.do in RECORDS:
-                (folder / RELEASE).unlink(missing_ok=True)
+            if step.as_records:
+                (folder / step.release.passes_on).unlink(missing_ok=True)
 
     def _expect_sound(self) -> list[str]:
         """Look at the whole as somebody will who checks it, and at what its files give away together.

@@ -11,18 +11,14 @@ import numpy as np
 
 from shoal import sources
 from shoal.errors import Infeasible, InputError, as_words, parameter, spelled, spelled_throughout
-from shoal.microdata.columns.record_links import RecordLinks
-from shoal.microdata.columns.sorting import sorted_by_release
 from shoal.operation import Operation, Product
 from shoal.operation_report import operation_report, settings_in_words
 from shoal.operations import OPERATIONS
-from shoal.release.folder import LINKS, RELEASE, write_private
-from shoal.release.plan.own_steps import OWN_STEPS, Order
-from shoal.release.plan.plan import CHANGED_TABLES, Output, Step
+from shoal.release.folder import LINKS, SECRET, write_private
+from shoal.release.plan.plan import Output, Step
 from shoal.release.plan.workplace import PlanWorkplace
 from shoal.report.provenance import Provenance
 from shoal.runtime.secrets import Secret
-from shoal.settings import checked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,34 +47,27 @@ class StepOutcome:
 
 def run_step(
     step: Step,
-    values: Mapping[str, Any],
+    settings: Any,
     folder: Path,
     outputs: list[tuple[Output, Path]],
     secret: Secret,
     workplace: PlanWorkplace,
-    plan_folder: Path,
     signs: Mapping[str, Any],
 ) -> StepOutcome:
-    """Run a step with the places of its data filled in, and write its products into its folder.
+    """Run a step with ``settings`` that say where its data is, and write its products into its folder.
 
     A public file of it is written at once, and read back and checked like the output of a command; as CSV with the separator
     and the decimal sign of its source (``signs``).
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if step.do in OWN_STEPS:
-        return _own(step, values, folder, outputs, secret, workplace, plan_folder, signs)
-    operation = OPERATIONS[step.do]
-    own = dict(values)
-    # Records with keys of their own need no secret.
-    if step.do in ("recode", "perturb", *CHANGED_TABLES) and own.get("record_key") is None:
-        hidden = folder / "secret.txt"
-        # A cell, or a record, that is in several tables of a release is drawn alike in all of them.
-        drawn = step.do if step.do in CHANGED_TABLES else step.name
-        write_private(hidden, _derived(secret, drawn).text())
-        own["secret"] = str(hidden)
-    elif step.do == "assign" and "seed" not in own:
-        own["seed"] = int.from_bytes(_derived(secret, step.name).content[:6], "big")
-    settings = checked(operation.settings, own)
+    operation, release = step.operation, step.release
+    # A cell, or a record, that is in several tables of a release is drawn alike in all of them.
+    derived = _derived(secret, step.do if release.alike else step.name)
+    if release.needs_secret(step.values):
+        write_private(folder / SECRET, derived.text())
+        settings = settings.model_copy(update={"secret": str(folder / SECRET)})
+    elif release.draws == "seed" and "seed" not in step.values:
+        settings = settings.model_copy(update={"seed": int.from_bytes(derived.content[:6], "big")})
     if operation.on_its_engine(settings) is not operation:
         raise InputError(f"a plan runs on one machine; leave out {parameter('engine')}")
     operation.check(settings, frozenset({"output"}))
@@ -94,10 +83,9 @@ def run_step(
     links = getattr(result, "record_links", None)
     if links is not None:
         np.save(folder / LINKS, links.released)
-    write_private(
-        folder / REPORT,
-        operation_report(operation, result, settings, _provenance(step, operation, settings)).html(),
-    )
+    if step.do in OPERATIONS:
+        page = operation_report(operation, result, settings, _provenance(step, operation, settings))
+        write_private(folder / REPORT, page.html())
     for output, path in outputs:
         _publish(operation, output, path, result, settings, signs_of(output, signs))
     # How long it took stands in the figures alone: all else is the same whenever it is repeated.
@@ -113,42 +101,6 @@ def _provenance(step: Step, operation: Operation, settings: Any) -> Provenance:
     told = settings_in_words(operation, settings, "command")
     own = tuple(item for item in told if item.label not in places)
     return Provenance("step of a plan", f"{step.name} ({step.do})", settings=own)
-
-
-def _own(
-    step: Step,
-    values: Mapping[str, Any],
-    folder: Path,
-    outputs: list[tuple[Output, Path]],
-    secret: Secret,
-    workplace: PlanWorkplace,
-    plan_folder: Path,
-    signs: Mapping[str, Any],
-) -> StepOutcome:
-    own = OWN_STEPS[step.do]
-    settings: Any = checked(own.settings, values)
-    before = workplace.records(settings.data).frame
-    after, places = _in_order(own.run(before, settings, secret, plan_folder), settings.order)
-    sources.write(after, folder / RELEASE, force=True)
-    np.save(folder / LINKS, RecordLinks.of([True] * before.height, places.tolist()).released)
-    for output, path in outputs:
-        _write_checked(after, path, lambda back: _expect_same(after, back), signs_of(output, signs))
-    word = "removed" if step.do == "drop" else "replaced by pseudonyms"
-    facts = (("records", f"{after.height:,}"), (f"columns {word}", ", ".join(settings.columns)))
-    return StepOutcome({"records": after.height, "columns": after.columns}, facts, ())
-
-
-def _in_order(frame: "pl.DataFrame", order: Order) -> "tuple[pl.DataFrame, np.ndarray]":
-    """The records as they go on, and the former place of each.
-
-    They are sorted anew although a step before sorted them: a column that is removed would still be told by their order.
-    """
-    import narwhals as nw
-
-    if order == "keep":
-        return frame, np.arange(frame.height)
-    ordered, places = sorted_by_release(nw.from_native(frame, eager_only=True), ())
-    return ordered.to_native(), places
 
 
 def _derived(secret: Secret, name: str) -> Secret:
@@ -213,9 +165,3 @@ def _write_checked(
     sources.write(frame, path, force=True, **signs)
     if verify is not None:
         verify(sources.read(path, **signs).frame)
-
-
-def _expect_same(frame: "pl.DataFrame", back: "pl.DataFrame") -> None:
-    assert back.height == frame.height and back.columns == frame.columns, (
-        "what was written is not what was released"
-    )

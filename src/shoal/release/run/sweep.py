@@ -15,9 +15,10 @@ from typing import Any
 from shoal.errors import Infeasible, InputError, unknown
 from shoal.release.folder import ReleaseFolder, write_private
 from shoal.release.gates.judge import PROTECTED, comparison, judge, linked, worst_linkage
-from shoal.release.plan.plan import RECORDS, Gates, Plan
+from shoal.release.plan.plan import Gates, Plan
 from shoal.release.plan.plan_fits_data import expect_fitting
 from shoal.release.plan.reader import parse_plan
+from shoal.release.readings import Readings
 from shoal.release.run.inputs import read_inputs
 from shoal.release.run.running import Running
 from shoal.release.run.sweep_folder import end_with_parent, held, run_folder, sweep_folder
@@ -153,7 +154,7 @@ def sweep(
     if len(every) > MOST:
         raise InputError(f"these are more than {MOST:,} combinations; try fewer values")
     last = plan.steps[-1]
-    if last.do not in RECORDS:
+    if last.as_records is None:
         raise InputError(f"a sweep measures records; the last step, '{last.name}', has none")
     folder = sweep_folder(plan)
     with held(folder):
@@ -162,7 +163,7 @@ def sweep(
                 kept.unlink()
         secret = _secret(folder)
         # What is read is known again by what it holds: also a table of a database, and a file of a hierarchy.
-        inputs = read_inputs(plan, secret)
+        inputs = read_inputs(plan, secret, Readings())
         expect_fitting(plan, inputs.frames)
         found: dict[int, Variant] = {}
         waiting = []

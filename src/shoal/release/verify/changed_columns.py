@@ -1,7 +1,6 @@
 """Which columns a step changes: what the others show must be what it was."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from shoal.release.plan.plan import Step
 from shoal.release.release_reader import OpenedRelease
@@ -9,14 +8,11 @@ from shoal.release.release_reader import OpenedRelease
 
 def touched(opened: OpenedRelease, step: Step) -> set[str]:
     """The columns that a step on records changes or removes."""
-    settings: Any = step.settings
-    named: set[str] = set()
-    for name in ("columns", "quasi", "average", "drop") if step.do == "recode" else ("columns", "drop"):
-        named.update(getattr(settings, name, None) or ())
-    told = opened.figures(step.name)
-    if step.do in ("microaggregate", "perturb"):
-        named.update(told.get("columns", ()))
-    return named
+    release = step.as_records
+    if release is None:
+        return set()
+    stated = opened.figures(step.name).get(release.states_columns, ())
+    return {*release.touched(step.settings), *(release.removed(step.settings) or ()), *stated}
 
 
 def follows_unchanged(opened: OpenedRelease, steps: Sequence[Step], columns: Iterable[str]) -> bool:

@@ -4,18 +4,9 @@ from typing import Any
 
 from shoal.errors import Infeasible, InputError
 from shoal.import_paths import load
-from shoal.release.folder import SECRET
-from shoal.release.plan.plan import Output, Step, settings_model
-from shoal.release.plan.workplace import PlanWorkplace
+from shoal.release.plan.plan import Output, Step
 from shoal.release.release_reader import OpenedRelease
 from shoal.release.verify.check import Check, fails, holds, not_judged
-from shoal.settings import checked
-
-_CONFIRM = {
-    "round": "shoal.tables.rounding.controlled_rounding.confirm:confirm",
-    "adjust": "shoal.tables.rounding.adjustment.confirm:confirm",
-    "perturb-table": "shoal.tables.rounding.cell_keys.confirm:confirm",
-}
 
 
 def confirmed(opened: OpenedRelease, output: Output, step: Step) -> dict[str, Any] | None:
@@ -23,15 +14,14 @@ def confirmed(opened: OpenedRelease, output: Output, step: Step) -> dict[str, An
 
     ``AssertionError``, ``InputError`` or ``Infeasible`` if the method would not publish it.
     """
-    values = opened.values(step)
-    if values is None:
+    settings, changed = opened.settings(step), step.as_changed_table
+    if settings is None or changed is None:
         return None
-    own: dict[str, Any] = {**values, "secret": str(opened.step_folder(step.name) / SECRET)}
-    settings = checked(settings_model(step.do), own)
-    found: dict[str, Any] = load(_CONFIRM[step.do])(
-        settings, PlanWorkplace(opened.files, {}), opened.written(output.file), opened.figures(step.name)
+    confirm = load(changed.confirms)
+    figures: dict[str, Any] = confirm(
+        settings, opened.workplace(), opened.written(output.file), opened.figures(step.name)
     )
-    return found
+    return figures
 
 
 def changed_table(opened: OpenedRelease, output: Output, step: Step) -> Check:

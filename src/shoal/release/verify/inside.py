@@ -15,11 +15,12 @@ import numpy as np
 from shoal import sources
 from shoal.errors import InputError
 from shoal.exact_names import only
+from shoal.operation_release import AppointmentsRelease, TableRelease
 from shoal.release.fingerprints import file_digest
 from shoal.release.folder import SECRET, STEPS
-from shoal.release.gates.appointments import appointments_gate, appointments_of
+from shoal.release.gates.appointments import appointments_gate
 from shoal.release.gates.judge import GateOutcome, judge, k_meaning
-from shoal.release.plan.plan import CHANGED_TABLES, Gates, Output, Step
+from shoal.release.plan.plan import Gates, Output, Step
 from shoal.release.release_reader import OpenedRelease
 from shoal.release.verify.agreement import (
     agreement_checks,
@@ -31,7 +32,6 @@ from shoal.release.verify.changed_columns import follows_unchanged
 from shoal.release.verify.changed_tables import changed_table
 from shoal.release.verify.check import Check, fails, holds, not_judged
 from shoal.release.verify.public import counted_k, hierarchies_of
-from shoal.release.verify.table_claims import claimed_problem, claimed_table
 from shoal.runtime.secrets import Secret
 from shoal.tables.public_table import PublicTable
 from shoal.tables.verify import unprotected
@@ -167,11 +167,11 @@ def _why_not(opened: OpenedRelease, gate: str) -> str:
 def _gates_of(
     opened: OpenedRelease, step: Step, limits: Gates, tables: Sequence[Check]
 ) -> Iterator[GateOutcome]:
-    if step.do == "assign" and limits.k is not None:
+    if isinstance(step.release, AppointmentsRelease) and limits.k is not None:
         settings: Any = step.settings
         place = opened.located(settings.slots) if settings.known is not None else None
-        slots = None if place is None else sources.read(place).frame
-        measured = appointments_gate(step, limits.k, appointments_of(opened.step_folder(step.name)), slots)
+        slots = None if place is None else opened.readings.read(place).frame
+        measured = appointments_gate(step, limits.k, opened.passed_on(step), slots)
         if measured is not None:
             yield measured
     if limits.safe is not None and tables and all(check.passed is not None for check in tables):
@@ -224,22 +224,24 @@ def table_checks(opened: OpenedRelease) -> dict[str, list[Check]]:
     found: dict[str, list[Check]] = {}
     for item in opened.plan.outputs:
         step = opened.plan.step(item.step)
-        if item.public and step.do == "suppress" and item.product == "published":
+        if not item.public or item.product != step.release.product:
+            continue
+        if isinstance(step.release, TableRelease):
             found.setdefault(step.name, []).extend(_table(opened, item, step))
-        elif item.public and step.do in CHANGED_TABLES and item.product == "output":
+        elif step.as_changed_table:
             found.setdefault(step.name, []).append(changed_table(opened, item, step))
     return found
 
 
 def _table(opened: OpenedRelease, output: Output, step: Step) -> Iterator[Check]:
     """A published table beside its cells: the right ones are hidden, the others are right, and the intervals are wide enough."""
-    values = opened.values(step)
-    if values is None:
+    claimed = opened.table(step)
+    if claimed is None:
         yield not_judged(
             "levels", f"the table of step '{step.name}' is a source: its levels need the originals"
         )
         return
-    problem = claimed_problem(step, values, opened.files)
+    problem = claimed.problem(step.settings)
     try:
         table = PublicTable.of(opened.written(output.file), hierarchies_of(opened, output.file))
     except InputError as problem_:
@@ -260,7 +262,8 @@ def _table(opened: OpenedRelease, output: Output, step: Step) -> Iterator[Check]
     yield from _pattern(
         opened, output, step, [key for key, seen in zip(keys, shown, strict=True) if not seen]
     )
-    yield from _levels(opened, output, step, problem, table, keys, ~shown)
+    counts = claimed.is_counts(step.settings)
+    yield from _levels(opened, output, step, problem, table, keys, ~shown, counts=counts)
 
 
 def _pattern(
@@ -291,6 +294,8 @@ def _levels(
     table: PublicTable,
     keys: list[tuple[str, ...]],
     hidden: np.ndarray,
+    *,
+    counts: bool,
 ) -> Iterator[Check]:
     bare = problem.sensitive[~hidden[problem.sensitive]]
     if bare.size:
@@ -306,12 +311,10 @@ def _levels(
     sums = sensitive_sums(asked, complementary)
     text = f"{sums} sums that one relation of '{output.file}' gives away are sensitive themselves"
     yield Check("sums", not sums, text)
-    settings: Any = step.settings
-    intervals = table.intervals(settings.low, settings.high)
+    intervals = table.intervals(step.settings.low, step.settings.high)
     if intervals is None:
         yield fails("widths", f"no figures of the hidden cells of '{output.file}' fit those that are shown")
         return
-    counts = claimed_table(step, opened.values(step) or {}, opened.files).is_counts(settings)
     yield _widths(opened, step, problem, keys, intervals, counts=counts)
 
 

@@ -16,7 +16,6 @@ from shoal.release.folder import MANIFEST
 from shoal.release.manifest import SHARED, k_guarantees
 from shoal.release.release_reader import OpenedRelease
 from shoal.release.verify.check import Check, fails, holds, not_judged, noted
-from shoal.release.verify.table_claims import claimed_table
 from shoal.tables.public_table import PublicTable
 
 # How many of a kind are named; the others are counted.
@@ -177,15 +176,8 @@ def _some(numbers: tuple[int, ...]) -> str:
 
 def hierarchies_of(opened: OpenedRelease, file: str) -> dict[str, dict[str, str]]:
     """The subtotals of the dimensions of a published table, where the internal part tells them."""
-    if opened.plan is None:
-        return {}
-    step = opened.plan.step(
-        next(item.step for item in opened.plan.outputs if item.public and item.file == file)
-    )
-    values = opened.values(step)
-    if values is None:
-        return {}
-    trees = claimed_table(step, values, opened.files).trees
+    table = None if opened.plan is None else opened.table(opened.step_of(file))
+    trees = {} if table is None else table.trees
     return {
         name: {
             str(code): "" if tree.parent[place] == 0 else str(tree.codes[tree.parent[place]])

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.operation import DataName, Operation, Product, Workplace, call
+from shoal.operation_release import Written
 from shoal.remarks import Remark, Remarked
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
@@ -257,6 +258,7 @@ OPERATION = Operation(
     ),
     reporter="shoal.tables.reports.audit",
     function="shoal.tables.api:audit",
+    measured=Written(builds="tabulate", needs="pattern"),
     # A jj file needs no pattern besides.
     apart=frozenset({"hierarchy", "hierarchies", "metadata", "total", "zeros"})
     | {"table", "pattern", "linked", "linked_tables", "sensitive_data", "contributions", "hidden"},

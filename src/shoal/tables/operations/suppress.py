@@ -10,6 +10,7 @@ import numpy as np
 from shoal.errors import Infeasible, InputError, parameter, unknown
 from shoal.numbers import counted
 from shoal.operation import DataName, Operation, Product, Workplace
+from shoal.operation_release import TableRelease, Written
 from shoal.remarks import Remark, Remarked, note
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
@@ -294,6 +295,14 @@ OPERATION = Operation(
     methods="shoal.tables.methods:METHODS",
     reporter="shoal.tables.reports.suppression",
     function="shoal.tables.api:suppress",
+    release=TableRelease(
+        passes_on="published.csv",
+        product="published",
+        gates=("safe",),
+        searches=True,
+        recounts="shoal.tables.recount:hidden",
+        written=Written(builds="tabulate", writes="{result}.published({symbol})"),
+    ),
     apart=frozenset({"hierarchy", "hierarchies", "metadata"})
     | {"table", "linked", "linked_tables", "sensitive_data", "contributions"}
     | {"rows", "columns", "decimals", "dataflow"}

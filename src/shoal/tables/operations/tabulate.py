@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.operation import Engine, Operation, Product, Workplace
+from shoal.operation_release import TableRelease, Written
 from shoal.tables.settings import TableSettings, TabulateSettings, TabulationSettings
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ OPERATION = Operation(
     products=_PRODUCTS,
     reporter="shoal.tables.reports.tabulation",
     function="shoal.tables.model.tabulation:tabulate",
+    release=TableRelease(
+        passes_on="cells.csv",
+        recounts="shoal.tables.recount:tabulated",
+        written=Written(writes="{result}.frame", passes_on="{result}"),
+        sums="shoal.tables.recount_sums:check_sums",
+    ),
     # The page asks for all of it at once: what is built here can be changed by hand and audited.
     only_in_workbench=frozenset(TableSettings.model_fields) - {*TabulationSettings.model_fields, "data"},
     engines={

@@ -25,18 +25,8 @@ if TYPE_CHECKING:
 LESS_THAN_ALL = "that adjusted cells were moved by at least their levels is not used, so more may be known"
 
 
-def shown_changed(
-    name: str, settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
-) -> tuple[Shown, bool]:
-    """The table that a step of this name published, with its settings and what it told; whether all that is known is used."""
-    if name == "round":
-        return _rounded(settings, workplace, frame, stated), True
-    if name == "perturb-table":
-        return _perturbed(settings, workplace, frame), True
-    return _adjusted(settings, workplace, frame), False
-
-
-def _rounded(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]) -> Shown:
+def rounded(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]) -> Shown:
+    """A rounded table, less than so many bases away."""
     from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem, are_whole
 
     protect, counts = problem_of_settings(settings, workplace)
@@ -49,7 +39,8 @@ def _rounded(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated:
     return Shown(found, required_of(protect, protect.table.dimensions))
 
 
-def _perturbed(settings: Any, workplace: Workplace, frame: "pl.DataFrame") -> Shown:
+def perturbed(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]) -> Shown:
+    """Perturbed counts, at most the deviation away."""
     from shoal.tables.rounding.cell_keys.operation import run
     from shoal.tables.rounding.cell_keys.posterior import seen_by_others
     from shoal.tables.rounding.cell_keys.same_records import with_others
@@ -62,7 +53,8 @@ def _perturbed(settings: Any, workplace: Workplace, frame: "pl.DataFrame") -> Sh
     return Shown(_with_bounds(table, attack.low[: table.cells], attack.high[: table.cells]))
 
 
-def _adjusted(settings: Any, workplace: Workplace, frame: "pl.DataFrame") -> Shown:
+def adjusted(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]) -> Shown:
+    """An adjusted table, by its limit and by what stays."""
     protect, _ = problem_of_settings(settings, workplace)
     table = protect.table
     seen = figures_by_name(table, frame, layout_of(settings))

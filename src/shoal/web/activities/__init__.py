@@ -1,23 +1,22 @@
-"""Everything the workbench can do. Adding an activity is adding a file and a line here; jobs and the API follow."""
+"""Everything the workbench can do: every operation, what is drawn of some, and what is none; jobs and the API follow."""
 
 from collections.abc import Mapping
 
+from shoal.operation import Operation
+from shoal.operation_release import ChangedTableRelease
+from shoal.operations import OPERATIONS
 from shoal.web.activities import (
-    adjust,
     anonymity,
     assign,
     audit,
     compare,
     generate,
     group,
-    hierarchy,
     load,
     microaggregate,
     perturb,
-    perturb_table,
     recode,
     risk,
-    round,
     study,
     suppress,
     tabulate,
@@ -25,10 +24,19 @@ from shoal.web.activities import (
     write,
 )
 from shoal.web.activities.activity import Activity
+from shoal.web.activities.changed_table import picture
+from shoal.web.activities.operation_activity import activity
 
-ACTIVITIES: Mapping[str, Activity] = {
-    activity.kind: activity
-    for activity in (
+
+def _plain(operation: Operation) -> Activity:
+    """An operation of which a page draws nothing of its own."""
+    changed = isinstance(operation.release, ChangedTableRelease)
+    return activity(operation, picture if changed else lambda result, settings, context: {})
+
+
+_OWN = {
+    item.kind: item
+    for item in (
         load.ACTIVITY,
         generate.ACTIVITY,
         write.ACTIVITY,
@@ -39,15 +47,14 @@ ACTIVITIES: Mapping[str, Activity] = {
         microaggregate.ACTIVITY,
         perturb.ACTIVITY,
         group.ACTIVITY,
-        hierarchy.ACTIVITY,
         compare.ACTIVITY,
         tabulate.ACTIVITY,
         suppress.ACTIVITY,
         audit.ACTIVITY,
-        round.ACTIVITY,
-        adjust.ACTIVITY,
-        perturb_table.ACTIVITY,
         assign.ACTIVITY,
         study.ACTIVITY,
     )
+}
+ACTIVITIES: Mapping[str, Activity] = _OWN | {
+    name: _plain(operation) for name, operation in OPERATIONS.items() if name not in _OWN
 }

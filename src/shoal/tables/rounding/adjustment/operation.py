@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import parameter
 from shoal.operation import Operation, Workplace
+from shoal.operation_release import ChangedTableRelease
 from shoal.tables.rounding.adjustment.settings import AdjustSettings
 from shoal.tables.rounding.changed_operation import (
     APART,
@@ -69,5 +70,12 @@ OPERATION = Operation(
     methods="shoal.tables.rounding.adjustment.methods:METHODS",
     reporter="shoal.tables.rounding.adjustment.report",
     function="shoal.tables.rounding.adjustment.api:adjust_table",
+    release=ChangedTableRelease(
+        passes_on="adjusted.csv",
+        all_known=False,
+        confirms="shoal.tables.rounding.adjustment.confirm:confirm",
+        written=replace(ChangedTableRelease.written, builds="tabulate"),
+        known="shoal.tables.rounding.known_bounds:adjusted",
+    ),
     apart=APART,
 )

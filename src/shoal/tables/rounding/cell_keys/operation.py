@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted
 from shoal.operation import Operation, Product, Workplace, call
+from shoal.operation_release import ChangedTableRelease
 from shoal.tables.operations.products import INTERVALS_FILES, layout_of
 from shoal.tables.rounding.cell_keys.settings import PerturbTableSettings
 from shoal.tables.rounding.changed_operation import check_changed
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.tables.rounding.cell_keys.result import PerturbedTable
     from shoal.tables.rounding.changed_layout import ChangedLayout
+    from shoal.tables.table_to_protect import TableToProtect
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,13 @@ class PerturbedCounts:
 
     found: "PerturbedTable"
     layout: "ChangedLayout"
+
+    @property
+    def table(self) -> "TableToProtect":
+        """The table of true counts."""
+        from shoal.tables.table_to_protect import TableToProtect
+
+        return TableToProtect(self.found.tabulation)
 
 
 def run(settings: PerturbTableSettings, workplace: Workplace) -> PerturbedCounts:
@@ -161,5 +170,12 @@ OPERATION = Operation(
     methods="shoal.tables.rounding.cell_keys.methods:METHODS",
     reporter="shoal.tables.rounding.cell_keys.report",
     function="shoal.tables.rounding.cell_keys.api:perturb_table",
+    release=ChangedTableRelease(
+        passes_on="counts.csv",
+        secret_if=lambda values: values.get("record_key") is None,
+        adds_up=False,
+        confirms="shoal.tables.rounding.cell_keys.confirm:confirm",
+        known="shoal.tables.rounding.known_bounds:perturbed",
+    ),
     apart=LAYOUT | {"hierarchy", "hierarchies"},
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import parameter
 from shoal.operation import Operation, Workplace
+from shoal.operation_release import ChangedTableRelease
 from shoal.tables.rounding.changed_operation import (
     APART,
     Changed,
@@ -72,5 +73,11 @@ OPERATION = Operation(
     methods="shoal.tables.rounding.controlled_rounding.methods:METHODS",
     reporter="shoal.tables.rounding.controlled_rounding.report",
     function="shoal.tables.rounding.controlled_rounding.api:round_table",
+    release=ChangedTableRelease(
+        passes_on="rounded.csv",
+        confirms="shoal.tables.rounding.controlled_rounding.confirm:confirm",
+        written=replace(ChangedTableRelease.written, builds="tabulate"),
+        known="shoal.tables.rounding.known_bounds:rounded",
+    ),
     apart=APART,
 )

@@ -1,7 +1,0 @@
-"""Adjust a table: what its page draws besides the figures."""
-
-from shoal.tables.rounding.adjustment.operation import OPERATION
-from shoal.web.activities.changed_table import picture
-from shoal.web.activities.operation_activity import activity
-
-ACTIVITY = activity(OPERATION, picture)
