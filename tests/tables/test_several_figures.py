@@ -12,7 +12,11 @@ from tests.tables.oracle import optimum
 
 import shoal
 from shoal.errors import Infeasible, InputError
+from shoal.runtime import Budget, Seeds, silent
+from shoal.runtime.control import Control
+from shoal.tables import common_pattern
 from shoal.tables.common_pattern import tied
+from shoal.tables.methods import METHODS
 from shoal.tables.model.figures import cells_of_all
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.verify import unprotected, verify
@@ -78,6 +82,26 @@ def test_a_common_pattern_is_the_cheapest_there_is(seed: int) -> None:
     hidden = found.problem.hidden_mask(found.complementary)[groups]
     assert (hidden.all(axis=0) == hidden.any(axis=0)).all()
     verify(found.problem, found.solution)
+
+
+def test_a_common_pattern_is_not_made_smaller_when_its_time_is_over(monkeypatch) -> None:
+    """Not even its proof begins, and what was found for each figure alone is returned as one pattern."""
+    problem = tied(made(3).problem(insiders=False))
+    control = Control()
+
+    def search(own):
+        found = METHODS["general"].solve(
+            own, None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
+        )
+        control.cancel()
+        return found
+
+    monkeypatch.setattr(common_pattern, "solve_within", lambda *rest: pytest.fail("a programme was solved"))
+    found = common_pattern.solve_common(problem, search, Budget(control=control).start())
+    hidden = problem.hidden_mask(found.complementary)[cells_of_all(problem.table)]
+    assert (hidden.all(axis=0) == hidden.any(axis=0)).all()
+    assert found.stopped_by == "interrupt" or found.optimal
+    verify(problem, found)
 
 
 @settings(max_examples=12, deadline=None)

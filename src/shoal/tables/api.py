@@ -236,7 +236,7 @@ def suppress(
             from shoal.tables.common_pattern import solve_common, tied
 
             problem = tied(problem)
-            solution = solve_common(problem, search)
+            solution = solve_common(problem, search, budget.start())
         else:
             solution = search(problem)
         witness.verification()

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime.budget import Run
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs, solve_within
 from shoal.tables.model.figures import cells_of_all
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import failing, failing_insiders
@@ -30,8 +31,11 @@ def tied(problem: Problem) -> Problem:
     return problem.with_changes(candidates=candidates & ~problem.is_sensitive)
 
 
-def solve_common(problem: Problem, solve: Callable[[Problem], Pattern]) -> Pattern:
-    """The cheapest common pattern that was found, with a bound; ``problem`` is tied, ``solve`` searches for each figure."""
+def solve_common(problem: Problem, solve: Callable[[Problem], Pattern], run: Run) -> Pattern:
+    """The cheapest common pattern that was found, with a bound; ``problem`` is tied, ``solve`` searches for each figure.
+
+    Once the time of ``run`` is over no cell is tried that the pattern may do without, and nothing more is proved.
+    """
     groups = cells_of_all(problem.table)
     forced = problem.is_sensitive[groups].any(axis=0)
     # What must be hidden anyway, since it is sensitive in some figure, is a free choice for the others.
@@ -43,9 +47,9 @@ def solve_common(problem: Problem, solve: Callable[[Problem], Pattern]) -> Patte
     allowed = problem.candidates[groups].any(axis=0) & ~forced
     chosen = forced | np.isin(groups, found.complementary).any(axis=0)
     chosen = _with_sums(problem, groups, chosen, price, allowed)
-    chosen = _without_spare(problem, groups, chosen, forced, price)
+    chosen = _without_spare(problem, groups, chosen, forced, price, run)
     bound = found.bound
-    proved = _proved(problem, groups, chosen, forced, allowed, price)
+    proved = _proved(problem, groups, forced, allowed, price, run)
     if proved is not None:
         best, least = proved
         bound = least if bound is None else max(bound, least)
@@ -61,6 +65,7 @@ def solve_common(problem: Problem, solve: Callable[[Problem], Pattern]) -> Patte
         value=value,
         bound=value if optimal else bound,
         optimal=optimal,
+        stopped_by=run.closing()["stopped_by"] if run.out_of_time and not optimal else found.stopped_by,
         record={**found.record, "common": 1.0},
     )
 
@@ -103,12 +108,14 @@ def _with_sums(
 
 
 def _without_spare(
-    problem: Problem, groups: np.ndarray, chosen: np.ndarray, forced: np.ndarray, price: np.ndarray
+    problem: Problem, groups: np.ndarray, chosen: np.ndarray, forced: np.ndarray, price: np.ndarray, run: Run
 ) -> np.ndarray:
-    """The pattern without cells it can do without, dearest first."""
+    """The pattern without cells it can do without, dearest first, as far as there is time."""
     chosen = chosen.copy()
     spare = np.flatnonzero(chosen & ~forced)
     for place in spare[np.argsort(-price[spare], kind="stable")]:
+        if run.out_of_time:
+            break
         chosen[place] = False
         if not _enough(problem, groups, chosen):
             chosen[place] = True
@@ -118,10 +125,10 @@ def _without_spare(
 def _proved(
     problem: Problem,
     groups: np.ndarray,
-    chosen: np.ndarray,
     forced: np.ndarray,
     allowed: np.ndarray,
     price: np.ndarray,
+    run: Run,
 ) -> tuple[np.ndarray | None, float] | None:
     """The cheapest pattern that makes all intervals wide enough, and its cost; the cost so far if the proof takes too long."""
     free = np.flatnonzero(allowed)
@@ -130,7 +137,9 @@ def _proved(
     sets: list[np.ndarray] = []
     least = 0.0
     for _ in range(MOST_SETS):
-        hit = _cheapest_hit(price[free], sets)
+        hit = None if run.out_of_time else _cheapest_hit(price[free], sets, run)
+        if hit is None:
+            break
         trial = forced.copy()
         trial[free[hit]] = True
         least = float(price[free[hit]].sum())
@@ -138,6 +147,8 @@ def _proved(
             return trial, least
         # The largest set around it that is still not enough: some cell outside must be hidden.
         for place in free[np.argsort(price[free], kind="stable")]:
+            if run.out_of_time:
+                return None, least
             if not trial[place]:
                 trial[place] = True
                 if _intervals_hold(problem, groups, trial):
@@ -146,8 +157,8 @@ def _proved(
     return None, least
 
 
-def _cheapest_hit(price: np.ndarray, sets: list[np.ndarray]) -> np.ndarray:
-    """The cheapest choice that has a member of every set."""
+def _cheapest_hit(price: np.ndarray, sets: list[np.ndarray], run: Run) -> np.ndarray | None:
+    """The cheapest choice that has a member of every set; none if there is no time to find it."""
     if not sets:
         return np.empty(0, dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum([own.size for own in sets])])
@@ -155,7 +166,9 @@ def _cheapest_hit(price: np.ndarray, sets: list[np.ndarray]) -> np.ndarray:
     rows = np.ones(len(sets)), np.full(len(sets), np.inf)
     model = programme(price, np.zeros(price.size), np.ones(price.size), matrix, *rows, whole=True)
     solver = quiet_highs(model, mip_rel_gap=0.0, mip_abs_gap=0.0)
-    solver.run()
+    solve_within(solver, run, run.remaining().seconds)
+    if run.out_of_time:
+        return None
     assert is_optimal(solver)
     found: np.ndarray = np.flatnonzero(np.array(solver.getSolution().col_value) > 0.5)
     return found
