@@ -41,22 +41,32 @@ def test_the_figures_of_the_contract(data: str) -> None:
     assert found["expected_persons"] >= found["expected_reidentifications"] > found["expected_households"] > 0
     assert found["respondents_known"]["largest_risk"] == 1.0
     assert found["riskiest"][0]["record"] == 25
-    assert set(found["worth"]) == {"individual", "sample", "zayatz", "pitman", "main", "two_way"}
+    assert set(found["worth"]) == {
+        *("latent_classes", "individual", "sample", "zayatz", "pitman", "main", "two_way")
+    }
+    for name, source in (("prosecutor", "sample"), ("journalist", "latent classes")):
+        own = found[name]
+        assert own["source"] == source and own["largest_risk"] <= own["largest_risk_interval"][1] <= 1.0
+        low, high = own["expected_matches_interval"]
+        assert low <= own["expected_matches"] <= high
+    assert found["prosecutor"]["largest_risk"] == 1.0
+    first = found["riskiest"][0]
+    assert first["risk_interval"][0] <= first["risk"] <= first["risk_interval"][1]
     alone = shoal("risk", data, *KEYS, *WEIGHTS, "--json").json
     assert alone["expected_households"] is None
     assert alone["expected_persons"] == alone["expected_reidentifications"]
 
 
-def test_gates_judge_by_the_largest_estimate(data: str) -> None:
+def test_gates_judge_by_the_upper_end_of_the_interval(data: str) -> None:
     figures = shoal("risk", data, *KEYS, *WEIGHTS, "--json").json["estimates"]
     unknown = {name: value for name, value in figures.items() if name != "respondents known"}
-    worst = max(unknown.values())
+    (worst,) = unknown.values()
     hidden = [*KEYS, *WEIGHTS, "--respondents", "unknown"]
     assert shoal("risk", data, *hidden, "--require-reidentifications", worst * 1.001).code == 0
     refused = shoal(
         "risk", data, *hidden, "--require-reidentifications", worst * 0.999, "--risks", "risks.csv"
     )
-    assert refused.code == 3 and "re-identifications are expected" in refused.err
+    assert refused.code == 3 and "correct matches are expected" in refused.err
     assert not Path("risks.csv").exists()
     known = shoal("risk", data, *KEYS, *WEIGHTS, "--require-reidentifications", worst * 1.001)
     assert known.code == 3 and "respondents known" in known.err and "--respondents unknown" in known.err
@@ -64,15 +74,18 @@ def test_gates_judge_by_the_largest_estimate(data: str) -> None:
 
 def test_the_gate_of_the_largest_risk(data: str) -> None:
     hidden = [*KEYS, *WEIGHTS, "--respondents", "unknown"]
-    largest = shoal("risk", data, *hidden, "--json").json["largest_risk"]
+    largest = shoal("risk", data, *hidden, "--json").json["journalist"]["largest_risk_interval"][1]
     assert shoal("risk", data, *hidden, "--require-risk", largest).code == 0
     assert shoal("risk", data, *hidden, "--require-risk", largest * 0.99).code == 3
     assert shoal("risk", data, *KEYS, *WEIGHTS, "--require-risk", "0.9").code == 3
     SURVEY.with_columns(h=pl.Series([*range(24), 0])).write_csv("together.csv")
     hidden += ["--household", "h"]
     together = shoal("risk", "together.csv", *hidden, "--require-risk", largest)
-    joint = shoal("risk", "together.csv", *hidden, "--json").json["largest_household_risk"]
-    assert joint > largest and together.code == 3 and f"largest risk is {joint:.6g}" in together.err
+    own = shoal("risk", "together.csv", *hidden, "--json").json["journalist"]
+    joint = own["largest_household_risk_interval"][1]
+    assert joint > own["largest_risk"] and together.code == (3 if joint > largest else 0)
+    refused = shoal("risk", "together.csv", *hidden, "--require-risk", joint * 0.99)
+    assert refused.code == 3 and f"largest risk may be {joint:.6g}" in refused.err
 
 
 def test_a_refusal_advises_only_what_would_let_it_pass(data: str) -> None:
@@ -80,7 +93,10 @@ def test_a_refusal_advises_only_what_would_let_it_pass(data: str) -> None:
     assert whole.code == 3 and "--respondents" not in whole.err
     strict = shoal("risk", data, *KEYS, *WEIGHTS, "--require-risk", "0.5", "--require-reidentifications", "0")
     assert strict.code == 3 and "--respondents" not in strict.err
-    passing = shoal("risk", data, *KEYS, *WEIGHTS, "--require-risk", "0.5")
+    many = ["--population", "100000"]
+    highest = shoal("risk", data, *KEYS, *many, "--json").json["journalist"]["largest_risk_interval"][1]
+    assert highest < 0.999
+    passing = shoal("risk", data, *KEYS, *many, "--require-risk", highest * 1.001)
     assert passing.code == 3 and "--respondents unknown" in passing.err
 
 
@@ -91,6 +107,9 @@ def test_the_file_of_risks_holds_every_record(data: str) -> None:
         "record",
         "sample_count",
         "population_count",
+        "risk",
+        "risk_low",
+        "risk_high",
         "individual_risk",
         "household_risk",
         "note",

@@ -74,7 +74,8 @@ def test_the_page_draws_what_the_function_measures(context: Context) -> None:
     direct = shoal.risk(_sample(), KEYS, sample_weights="weight", household="hid")
     assert found["expected_persons"] == pytest.approx(direct.expected_persons)
     assert found["expected_households"] == pytest.approx(direct.expected_households)
-    risks = direct.records_at_risk.individual
+    risks = direct.records_at_risk.risk
+    assert found["journalist"]["expected_matches"] == direct.journalist.expected_matches.value
     assert sum(count for _, _, count in found["spread"]) == len(risks)
     for low, high, count in found["spread"]:
         assert count >= 10
@@ -100,7 +101,7 @@ def test_what_is_required_is_told_whether_it_holds_or_not(context: Context) -> N
     ]
     assert loose["gates"][1]["measured"] == loose["worst_risk"] == 1.0
     context.files.clear()
-    with pytest.raises(Refused, match="re-identifications are expected") as told:
+    with pytest.raises(Refused, match="correct matches are expected") as told:
         _risk(context, require_reidentifications=1, require_risk=1)
     figures = told.value.figures
     # Each gate is judged alone: one that fails does not make the other red.
@@ -234,7 +235,7 @@ def test_risk_over_rest(api: httpx.Client) -> None:
     # A program sees that it failed, and the figures that say by how much.
     assert (view["state"], view["error"]) == ("failed", "infeasible")
     assert (
-        "the largest risk is 1" in view["message"]
+        "the largest risk may be 1" in view["message"]
         and "'Those who responded: are known to nobody'" in view["message"]
     )
     found = api.get(f"/api/jobs/{view['run']}/result").json()

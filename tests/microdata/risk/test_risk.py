@@ -14,7 +14,6 @@ from tests.benchmark_data import benchmark_file
 from tests.microdata.risk import brute_force
 
 import shoal
-from shoal.microdata.risk.loglinear import LoglinearRisk
 from shoal.microdata.risk.report import facts, figures
 from shoal.microdata.risk.result import Risk
 
@@ -64,7 +63,8 @@ def check_against_brute_force(frame: pl.DataFrame, null: str) -> None:
     total = sum(float(risk) for risk in risks)
     assert found.unknown.expected_reidentifications == pytest.approx(total, rel=1e-12)
     assert found.known.expected_reidentifications == pytest.approx(sum(1 / count for count in f), rel=1e-12)
-    order = sorted(range(len(f)), key=lambda i: (-own["individual_risk"][i], f[i], i))[:3]
+    check_estimate(found, own, f)
+    order = sorted(range(len(f)), key=lambda i: (-own["risk"][i], f[i], i))[:3]
     assert [one.record - 1 for one in found.riskiest] == order
     assert found.values_of_riskiest() == tuple(rows[i] for i in order)
     assert found.quantiles[0.5] == sorted(own["individual_risk"])[(len(f) - 1) // 2]
@@ -75,6 +75,18 @@ def check_against_brute_force(frame: pl.DataFrame, null: str) -> None:
         assert (one.k, one.uniques) == (min(f), f.count(1))
         assert one.expected == pytest.approx(expected, rel=1e-12)
         assert one.expected_known == pytest.approx(sum(1 / count for count in f), rel=1e-12)
+
+
+def check_estimate(found: Risk, own: pl.DataFrame, counts: list[int]) -> None:
+    """The risks of the records add up to the expected matches; nothing is above what counts alone say."""
+    matches = found.journalist.expected_matches
+    assert own["risk"].sum() == pytest.approx(matches.value, rel=1e-9)
+    assert matches.low <= matches.value <= matches.high
+    assert matches.high <= found.prosecutor.expected_matches.value * (1 + 1e-12)
+    for low, risk, high, count in zip(own["risk_low"], own["risk"], own["risk_high"], counts, strict=True):
+        assert 0.0 < low <= risk * (1 + 1e-12) and risk <= high * (1 + 1e-12) and high <= (1 + 1e-12) / count
+    assert found.journalist.expected_persons.high <= found.prosecutor.expected_persons.value * (1 + 1e-12)
+    assert found.prosecutor.expected_matches.value == pytest.approx(sum(1 / count for count in counts))
 
 
 def check_households(
@@ -282,6 +294,8 @@ def test_without_a_population_the_sample_is_all_there_is() -> None:
     )
     assert any("nothing is known of the population" in note for note in found.notes)
     assert found.estimates == {"individual risk": 5.0, "respondents known": 5.0}
+    assert found.journalist.source == "sample"
+    assert replace(found.journalist, source="sample") == found.prosecutor
 
 
 def test_unequal_weights_flag_the_formulas_for_one_fraction() -> None:
@@ -291,7 +305,7 @@ def test_unequal_weights_flag_the_formulas_for_one_fraction() -> None:
     assert any("one fraction" in note for note in unequal.notes)
     assert any("'w' differ" in note for note in unequal.notes)
     stated = shoal.risk(SURVEY, QUASI, sample_weights="w", population=1000)
-    assert "weights sum to 221" in stated.warnings[0] and stated.population == 1000
+    assert any("weights sum to 221" in text for text in stated.warnings) and stated.population == 1000
 
 
 def test_models_that_say_nothing_are_left_out_with_a_reason() -> None:
@@ -311,9 +325,12 @@ def test_what_is_reckoned_with_depends_on_who_knows_who_responded() -> None:
     known = shoal.risk(SURVEY, QUASI, population=60_000)
     unknown = shoal.risk(SURVEY, QUASI, population=60_000, respondents="unknown")
     assert known.worst_risk == 1.0 and known.estimates["respondents known"] == 5.0
-    assert unknown.worst_risk == unknown.largest_risk < 0.01
-    assert "respondents known" not in unknown.estimates
-    assert {"individual risk", "Zayatz", "Pitman", "log-linear, main effects"} <= set(unknown.estimates)
+    assert unknown.worst_risk == unknown.journalist.largest_risk.high < 0.2
+    # Other estimates stand beside it and judge nothing.
+    assert unknown.estimates == {
+        "latent classes, upper end of the interval": unknown.journalist.expected_matches.high
+    }
+    assert set(unknown.loglinear) == {"main"} and "pitman" in unknown.population_uniques
 
 
 def test_frames_of_all_kinds_give_the_same() -> None:
@@ -353,18 +370,29 @@ def test_scaled_weights_are_warned_of(scale: float) -> None:
 def test_figures_stand_beside_the_intruder_they_are_of():
     for who in ("known", "unknown"):
         found = shoal.risk(SURVEY, QUASI, population=60_000, respondents=who)
-        own = getattr(found, who)
-        shown = found.glance()
-        assert shown["respondents"] == who
-        assert shown[f"largest_risk_{who}"] == own.largest_risk
-        assert shown[f"expected_persons_{who}"] == own.expected_persons
-        assert f"largest_risk_{who}={own.largest_risk:.6g}" in repr(found)
-        assert f"largest risk {who}" in found._repr_html_()
-        told = figures(found, None)
-        assert told[f"respondents_{who}"]["largest_risk"] == own.largest_risk
+        shown, told = found.glance(), figures(found, None)
+        assert "respondents" not in shown and "respondents" not in repr(found)
+        for name, own in (("prosecutor", found.prosecutor), ("journalist", found.journalist)):
+            assert shown[f"{name}_largest_risk"] == own.largest_risk.value
+            assert shown[f"{name}_expected_matches"] == own.expected_matches.value
+            assert f"{name}_largest_risk={own.largest_risk.value:.6g}" in repr(found)
+            assert f"{name} largest risk" in found._repr_html_()
+            assert told[name]["expected_matches"] == own.expected_matches.value
+            assert told[name]["largest_risk_interval"] == [own.largest_risk.low, own.largest_risk.high]
+        assert shown["journalist_expected_matches_interval"][1] > shown["journalist_expected_matches"]
+        assert told["respondents"] == who
+        # The fields that were there first are by the individual risk, the journalist's.
+        assert told[f"respondents_{who}"]["largest_risk"] == getattr(found, who).largest_risk
         assert told["figures_of"] == "unknown" and told["largest_risk"] == found.unknown.largest_risk
-    higher = replace(found, loglinear={"main": LoglinearRisk(1.0, 1.0, 9.5, 9.5)})
-    line = dict(facts(higher, None))["re-identifications expected if it is not known who responded"]
-    assert line.endswith("(usually too low; the log-linear model of main effects expects 9.5)")
-    exact = dict(facts(shoal.risk(SURVEY, QUASI, population_file=SURVEY), None))
-    assert "too low" not in exact["re-identifications expected if it is not known who responded"]
+    line = dict(facts(found, None))["expected correct matches, journalist"]
+    assert "(90 % interval " in line
+    exact = shoal.risk(SURVEY, QUASI, population_file=SURVEY)
+    assert "interval" not in dict(facts(exact, None))["expected correct matches, journalist"]
+    assert exact.journalist.source == "population file" and exact.journalist.population_uniques.value == 4
+
+
+def test_few_records_are_warned_of() -> None:
+    frame = pl.concat([SURVEY] * 60)
+    few, enough = (shoal.risk(frame.head(size), QUASI, population=60_000).remarks for size in (299, 300))
+    assert any(item.kind == "few-records" and item.severity == "warning" for item in few)
+    assert not any(item.kind == "few-records" for item in enough)

@@ -1,5 +1,6 @@
 """When the time is over, what is known is told, the rest is named, and what was not measured passes no gate."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from tests.cli.running import shoal as command
 from tests.test_limits_by_clock import Ticking
 
 import shoal
-from shoal.microdata.risk.estimates import TWO_WAY
+from shoal.microdata.risk.estimates import MATCHES, TWO_WAY
 from shoal.microdata.risk.operation import gate
 from shoal.microdata.risk.report import facts, figures
 from shoal.microdata.risk.result import Risk
@@ -47,11 +48,12 @@ def test_without_a_limit_nothing_is_left_out(whole: Risk) -> None:
 def test_whatever_the_limit_what_is_told_is_right(whole: Risk) -> None:
     codes = PEOPLE.to_numpy()
     sizes = set()
-    for looks in range(2, 400, 3):
+    for looks in range(2, 500, 3):
         found = measured(after(looks))
         # Records are counted in any case.
         assert (found.k, found.uniques, found.known) == (whole.k, whole.uniques, whole.known)
         assert found.loglinear["main"] == whole.loglinear["main"]
+        assert (found.journalist == whole.journalist) == (MATCHES not in found.not_measured)
         assert found.contributions == whole.contributions[: len(found.contributions)]
         assert ("two_way" in found.loglinear) == (TWO_WAY not in found.not_measured)
         if "two_way" in found.loglinear:
@@ -73,7 +75,12 @@ def test_whatever_the_limit_what_is_told_is_right(whole: Risk) -> None:
 def test_what_is_not_measured_is_said_everywhere() -> None:
     found = measured(after(3))
     told = figures(found, None)
-    assert told["not_measured"] == [TWO_WAY, f"what {', '.join(KEYS)} add to the risk", "special uniques"]
+    assert told["not_measured"] == [
+        MATCHES,
+        TWO_WAY,
+        f"what {', '.join(KEYS)} add to the risk",
+        "special uniques",
+    ]
     assert told["special_uniques"]["sizes_not_looked_at"] == [1, 2, 3, 4, 5, 6, 7]
     assert ("sets of keys not looked at, since there was no time", "of 1 to 7 keys") in facts(found, None)
     page = found.report().html()
@@ -81,13 +88,17 @@ def test_what_is_not_measured_is_said_everywhere() -> None:
         assert f"not measured: {what}; the time was over before" in page
 
 
-def test_a_model_that_was_not_fitted_passes_no_gate(whole: Risk) -> None:
+def test_an_estimate_that_was_not_made_passes_no_gate(whole: Risk) -> None:
     settings = RiskSettings(data="people", quasi=KEYS, require_reidentifications=300)
-    assert gate(whole, settings) is None
-    refused = gate(measured(after(3)), settings)
-    assert refused == f"{TWO_WAY} was not fitted in time, so what it expects is not known"
-    # The largest risk is known from the counts.
-    assert gate(measured(after(3)), RiskSettings(data="people", quasi=KEYS, require_risk=1)) is None
+    assert gate(replace(whole, respondents="unknown"), settings) is None
+    early = measured(after(3))
+    refused = gate(replace(early, respondents="unknown"), settings)
+    assert refused == f"{MATCHES} was not made in time, so how many there may be is not known"
+    risk = RiskSettings(data="people", quasi=KEYS, require_risk=0.9999)
+    refused = gate(replace(early, respondents="unknown"), risk)
+    assert refused == f"{MATCHES} was not made in time, so the largest risk is not known"
+    # What the prosecutor finds is counted, and the journalist finds no more.
+    assert gate(early, settings) is None
 
 
 def test_who_stops_it_gets_what_is_known(whole: Risk) -> None:
@@ -108,7 +119,7 @@ def test_the_command_tells_what_there_was_no_time_for(tmp_path: Path) -> None:
     PEOPLE.write_csv(tmp_path / "people.csv")
     given = ["risk", tmp_path / "people.csv", "--quasi", ",".join(KEYS), "--population", "3000"]
     asked = ["--special-uniques", "--time-limit", "1e-9", "--json"]
-    done = command(*given, *asked, "--require-reidentifications", "3000")
+    done = command(*given, *asked, "--require-reidentifications", "3000", "--respondents", "unknown")
     told = done.json
     assert done.code == 3 and told["stopped_by"] == "time" and TWO_WAY in told["not_measured"]
     assert {"reading", "search", "verification"} <= set(told["phases"])

@@ -11,6 +11,7 @@ from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
 from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.risk.counts import Classes, count_classes
 from shoal.microdata.risk.estimates import Estimates, estimate
+from shoal.microdata.risk.households import Households
 from shoal.microdata.risk.inputs import (
     Keys,
     check_columns,
@@ -20,6 +21,7 @@ from shoal.microdata.risk.inputs import (
     read_weights,
 )
 from shoal.microdata.risk.keys import Groups
+from shoal.microdata.risk.matches.estimate import Estimated
 from shoal.microdata.risk.per_variable import contributions
 from shoal.microdata.risk.remarks import (
     differing_totals,
@@ -27,11 +29,20 @@ from shoal.microdata.risk.remarks import (
     remarks_on_time,
     remarks_on_weights,
 )
-from shoal.microdata.risk.result import QUANTILES, RecordRisks, Respondents, Risk
-from shoal.microdata.risk.riskiest import riskiest_records
-from shoal.microdata.risk.scenarios import Basis, risk_when_known, risk_when_unknown, scenario
+from shoal.microdata.risk.result import RecordRisks, Respondents, Risk
+from shoal.microdata.risk.riskiest import riskiest_records, shares_at_most
+from shoal.microdata.risk.scenarios import (
+    Basis,
+    ClassRisks,
+    Intruder,
+    Scenario,
+    Source,
+    risk_when_known,
+    risk_when_unknown,
+    scenario,
+)
 from shoal.microdata.risk.special_uniques.search import SpecialUniques, Wanted
-from shoal.microdata.risk.verify import recount
+from shoal.microdata.risk.verify import recount, recount_matches
 from shoal.numbers import counted, whole
 from shoal.runtime.budget import Budget, Run
 from shoal.runtime.observer import VERIFICATION, Observer, silent
@@ -60,8 +71,9 @@ def risk(
 ) -> Risk:
     """Measure who is at risk in a sample: alone, in the population, and through their households.
 
-    Two intruders are told apart. One may know who is in the sample, and finds a record among the f with the same keys:
-    the risk is 1/f. The other does not, and has to reckon with everybody in the population: the risk is the expected 1/F.
+    Two intruders are told apart. The prosecutor knows who is in the sample, and finds a record among the f with the same keys:
+    the risk is 1/f. The journalist does not, and has to reckon with everybody in the population: the risk is the expected 1/F,
+    estimated by latent classes with a discount of rare values and a gamma layer, with a 90 % interval.
 
     Parameters
     ----------
@@ -84,7 +96,7 @@ def risk(
         A missing value is a value of its own, or matches anything; then classes overlap, and a record with no value at all
         counts for everybody.
     respondents : {"known", "unknown"}, default "known"
-        Whether an intruder may know who responded. ``estimates`` and ``worst_risk`` then count with 1/f, too.
+        Whether an intruder may know who responded. ``estimates`` and ``worst_risk`` then count with the prosecutor, too.
     special_uniques : bool, default False
         Look for special uniques as well: for every record the sets of keys that single it out while no part of them does.
         A missing value matches nothing there.
@@ -101,8 +113,9 @@ def risk(
     Returns
     -------
     Risk
-        ``uniques``, ``pairs``, ``unknown`` and ``known`` (expected re-identifications, persons and households, largest and mean
-        risk of each scenario), ``population_uniques`` and ``loglinear`` by estimator, ``contributions`` of the keys,
+        ``uniques``, ``pairs``, ``prosecutor`` and ``journalist`` (expected matches, largest and mean risk, with intervals),
+        ``known`` and ``unknown`` (the same by counts and by the individual risk), ``population_uniques`` and ``loglinear`` by
+        estimator, ``contributions`` of the keys,
         ``riskiest`` records, ``records_at_risk`` (every record's own), ``special_uniques`` if asked for,
         ``not_measured`` for want of time, ``notes`` and ``warnings``; ``report()`` is a page.
 
@@ -168,16 +181,17 @@ def risk(
     unknown_by_class = risk_when_unknown(classes, basis)
     unknown, joint = scenario(unknown_by_class, classes, class_of, households)
     known, _ = scenario(risk_when_known(classes), classes, class_of, households)
-    own = RecordRisks(
-        classes, unknown_by_class, class_of, joint, None if households is None else households.of_record
-    )
     k, alone, pairs = classes.tally()
     size = _population_size(basis, weights, population, classes)
     estimates = Estimates()
     if basis in ("weights", "fraction") and size is not None:
         estimates = estimate(classes, size, class_of, households, run)
+    best = ClassRisks.of(estimates.matches, unknown_by_class)
+    own = RecordRisks(
+        classes, best, unknown_by_class, class_of, joint, None if households is None else households.of_record
+    )
     uniques, in_sample = _population_uniques(classes, basis, estimates, units, size)
-    risky = riskiest_records(classes, unknown_by_class, class_of, riskiest)
+    risky = riskiest_records(classes, best, unknown_by_class, class_of, riskiest)
     added = contributions(classes, names, basis, run)
     special = None if wanted is None else wanted.look(run)
     left_out = (*estimates.not_measured, *_left_out(names[len(added) :], special))
@@ -196,9 +210,11 @@ def risk(
         pairs=pairs,
         classes=int((classes.records > 0).sum()),
         households=None if households is None else households.number,
+        prosecutor=Intruder.counted("sample", known),
+        journalist=_journalist(estimates, classes, class_of, households, basis, unknown, known),
         unknown=unknown,
         known=known,
-        quantiles=_quantiles(own.individual),
+        quantiles=shares_at_most(own.individual),
         population_uniques=uniques,
         uniques_in_sample=in_sample,
         loglinear=estimates.loglinear,
@@ -224,6 +240,47 @@ def risk(
         not_measured=left_out,
         stopped_by=stopped,
         _values=_values(data, names, [one.record - 1 for one in risky]),
+    )
+
+
+def _journalist(
+    estimates: Estimates,
+    classes: Classes,
+    class_of: np.ndarray,
+    households: Households | None,
+    basis: Basis,
+    unknown: Scenario,
+    known: Scenario,
+) -> Intruder:
+    """Who does not know who responded, by the best estimate there is."""
+    if estimates.matches is not None:
+        matches = estimates.matches
+        recount_matches(
+            classes,
+            class_of,
+            None if households is None else households.of_record,
+            units=matches.units,
+            risks=(matches.risks, matches.low, matches.high),
+            figures={
+                name: (one.value, one.low, one.high)
+                for name, one in (
+                    ("expected matches", matches.matches),
+                    ("matches among uniques", matches.matches_among_uniques),
+                    ("population uniques", matches.population_uniques),
+                )
+            },
+        )
+        return Intruder.estimated(matches, classes, class_of, households, known)
+    if basis != "population":
+        source: Source = "sample" if basis == "sample" else "individual risk"
+        return Intruder.counted(source, unknown)
+    alone = (classes.records == 1) & (classes.counts == 1)
+    populations = classes.populations[alone]
+    return Intruder.counted(
+        "population file",
+        unknown,
+        population_uniques=Estimated.counted(float((populations == 1).sum())),
+        matches_among_uniques=Estimated.counted(float((1.0 / populations).sum())),
     )
 
 
@@ -299,13 +356,6 @@ def _population_uniques(
         }
     uniques = dict(estimates.population_uniques)
     return uniques, {name: value * records / size for name, value in uniques.items() if size}
-
-
-def _quantiles(individual: np.ndarray) -> dict[float, float]:
-    """The smallest risk that at least this share of the records does not exceed."""
-    ranks = [max(0, int(np.ceil(share * individual.size)) - 1) for share in QUANTILES]
-    parted = np.partition(individual, ranks)
-    return {share: float(parted[rank]) for share, rank in zip(QUANTILES, ranks, strict=True)}
 
 
 def _values(data: Any, names: Sequence[str], positions: Sequence[int]) -> tuple[tuple[Any, ...], ...]:

@@ -2,7 +2,7 @@
 
 from shoal.report.definitions import Definition, Definitions, count, share
 
-_UNKNOWN = "if it is not known who responded"
+_INDIVIDUAL = "by the individual risk (journalist)"
 
 
 def _six(value: float) -> str:
@@ -21,18 +21,20 @@ DEFINITIONS: Definitions = {
         "records in pairs", "Records whose keys exactly one other record of the sample has.", count
     ),
     "expected_reidentifications": Definition(
-        f"re-identifications expected {_UNKNOWN}",
-        "The sum over all records of their risk, by the F of the population with the same keys.",
+        f"expected correct matches {_INDIVIDUAL}",
+        "The sum over all records of the individual risk, which estimates 1/F by the weights of the class alone.",
         _six,
     ),
     "largest_risk": Definition(
-        f"largest risk of a record {_UNKNOWN}", "The largest risk of a record by that F.", share
+        f"largest risk of a record {_INDIVIDUAL}", "The largest individual risk of a record.", share
     ),
-    "mean_risk": Definition(f"mean risk {_UNKNOWN}", "The mean of that risk over all records.", share),
+    "mean_risk": Definition(
+        f"mean risk {_INDIVIDUAL}", "The mean of the individual risk over all records.", share
+    ),
     "worst_risk": Definition(
         "largest risk",
-        "The largest risk in the scenarios that are reckoned with, alone or through the household; 1 by the records with the "
-        "same keys where it may be known who responded.",
+        "The largest risk of the intruders that are reckoned with, alone or through the household, at the upper end of its "
+        "interval; 1/f where it may be known who responded.",
         share,
     ),
 }

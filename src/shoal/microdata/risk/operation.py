@@ -51,7 +51,7 @@ def check(settings: RiskSettings, written: frozenset[str]) -> None:
 
 
 def gate(result: "Risk", settings: RiskSettings) -> str | None:
-    """What is required must hold by the largest of all estimates, and for 1/f where it may be known who responded."""
+    """What is required must hold by the upper end of the interval, and for 1/f where it may be known who responded."""
     refused = _refusals(result, settings)
     if not refused:
         return None
@@ -64,21 +64,25 @@ def gate(result: "Risk", settings: RiskSettings) -> str | None:
 
 def _refusals(result: "Risk", settings: RiskSettings) -> list[str]:
     """Why the result is refused, if it is."""
-    from shoal.microdata.risk.estimates import TWO_WAY
+    from shoal.microdata.risk.estimates import MATCHES
 
     refused = []
+    # Nobody finds more than the prosecutor, so that it is enough to know what that is.
+    unknown = MATCHES in result.not_measured and result.respondents == "unknown"
     limit = settings.require_reidentifications
     if limit is not None:
         name, value = max(result.estimates.items(), key=lambda item: item[1])
         if value > limit * (1 + _ROUNDING):
             refused.append(
-                f"{value:.6g} re-identifications are expected ({name}), above the {limit:g} allowed"
+                f"up to {value:.6g} correct matches are expected ({name}), above the {limit:g} allowed"
             )
-        unknown = [what for what in result.not_measured if what == TWO_WAY]
-        refused += [f"{what} was not fitted in time, so what it expects is not known" for what in unknown]
+        if unknown:
+            refused.append(f"{MATCHES} was not made in time, so how many there may be is not known")
     most = settings.require_risk
+    if most is not None and unknown:
+        refused.append(f"{MATCHES} was not made in time, so the largest risk is not known")
     if most is not None and result.worst_risk > most * (1 + _ROUNDING):
-        refused.append(f"the largest risk is {result.worst_risk:.6g}, above the {most:g} allowed")
+        refused.append(f"the largest risk may be {result.worst_risk:.6g}, above the {most:g} allowed")
     if settings.null == "wildcard" and not (limit is most is None or settings.accept_wildcard):
         refused.append(
             f"risk was counted with missing values that match anything, which hides nobody whose values are shown: use "
@@ -108,8 +112,8 @@ OPERATION = Operation(
     name="risk",
     title="Measure risk of a sample",
     summary="Measure who is at risk in a sample: weights, households, population.",
-    description="Prints uniques, individual and household risk, expected re-identifications for an intruder who knows who "
-    "responded and for one who does not, estimates of population uniques, and what each key adds. Ctrl-C or "
+    description="Prints uniques, expected correct matches with their interval and the largest risk, for an intruder who knows "
+    "who responded (prosecutor) and one who does not (journalist), other estimates, and what each key adds. Ctrl-C or "
     f"{parameter('time_limit')} end it with what is known by then.",
     examples=(
         "shoal risk survey.csv --quasi age,sex,region --sample-weights weight --household hid --report risk.html",
@@ -126,7 +130,7 @@ OPERATION = Operation(
     products=(
         Product(
             "risks",
-            "Write the count, the population and the risk of every record; internal.",
+            "Write the count, the population and the risk with its interval of every record; internal.",
             _risks,
             internal=True,
             files=(("risks.csv", "Risk of every record, internal"),),

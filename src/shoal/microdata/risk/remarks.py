@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from shoal.errors import parameter
+from shoal.microdata.risk.matches.estimate import FEWEST_RECORDS, MatchEstimate
 from shoal.microdata.risk.scenarios import Basis
 from shoal.numbers import counted
 from shoal.remarks import Remark, note, warning
@@ -12,6 +13,7 @@ from shoal.runtime.budget import StopReason
 
 #: What each estimate is worth, by its name among the figures.
 WORTH: Mapping[str, str] = {
+    "latent_classes": "the nearest on known populations; what is required is judged by the upper end of its interval",
     "individual": "usually too low: the estimate of Benedetti and Franconi reckons each class from its own records alone",
     "population": "exact: the population is known",
     "sample": "for somebody who knows who responded; exact",
@@ -45,6 +47,24 @@ def remarks_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> l
     return remarks
 
 
+def remarks_on_matches(estimate: MatchEstimate, records: int, *, alone: bool) -> list[Remark]:
+    """Where the estimate of expected matches cannot be relied on; ``alone`` is whether no households are named."""
+    remarks = []
+    if records < FEWEST_RECORDS:
+        text = (
+            f"{counted(records, 'record')}: with fewer than {FEWEST_RECORDS} the estimate of expected matches is often far off, "
+            "and so is its interval"
+        )
+        remarks.append(warning("few-records", text))
+    if alone and estimate.clumped:
+        text = (
+            "records with the same keys clump as members of one household do: if whole households were drawn, the expected "
+            f"matches are far too low. Name the household with {parameter('household')}"
+        )
+        remarks.append(warning("households-missing", text))
+    return remarks
+
+
 def remarks_on_basis(
     basis: Basis, *, equal_weights: bool, wildcard: bool, estimated: bool, keys: Sequence[str]
 ) -> list[Remark]:
@@ -63,7 +83,10 @@ def remarks_on_basis(
         )
         remarks.append(note("one-fraction", text))
     if estimated and wildcard:
-        text = "Zayatz, Pitman and the log-linear models count a missing value as its own value: their classes may not overlap"
+        text = (
+            "the expected matches, Zayatz, Pitman and the log-linear models count a missing value as its own value: their "
+            "classes may not overlap"
+        )
         remarks.append(note("missing-values", text, *keys))
     return remarks
 

@@ -1,5 +1,6 @@
-"""How the risk of a sample is told: figures, facts, tables and the report."""
+"""How the risk of a sample is reported: figures, facts, tables and the page."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,18 +9,20 @@ from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.risk.assurances import assurances as assurances
 from shoal.microdata.risk.definitions import DEFINITIONS
 from shoal.microdata.risk.remarks import WORTH
+from shoal.microdata.risk.riskiest import shares_at_most
 from shoal.microdata.risk.special_uniques import report as special_uniques
 from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
-from shoal.report.definitions import share, told
+from shoal.report.definitions import amount, share, told
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
+    from shoal.microdata.risk.matches.estimate import Estimated
     from shoal.microdata.risk.result import Risk
-    from shoal.microdata.risk.scenarios import Scenario
+    from shoal.microdata.risk.scenarios import Intruder, Scenario
     from shoal.runtime import Progress
 
 _ESTIMATORS = {"zayatz": "Zayatz", "pitman": "Pitman", "counted": "counted"}
@@ -48,7 +51,9 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
         "uniques": result.uniques,
         "pairs": result.pairs,
         "households": result.households,
-        # The figures of the intruder who does not know who responded stand here as well, whoever is reckoned with.
+        "prosecutor": _intruder(result.prosecutor),
+        "journalist": _intruder(result.journalist),
+        # The journalist's figures by the individual risk stand here as well, whoever is reckoned with.
         "figures_of": "unknown",
         **_scenario(result.unknown),
         "quantiles": {f"{share:g}": value for share, value in result.quantiles.items()},
@@ -84,6 +89,8 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
                 "sample_count": one.count,
                 "population_count": one.population,
                 "risk": one.risk,
+                "risk_interval": [one.low, one.high],
+                "individual_risk": one.individual,
             }
             for one in result.riskiest
         ],
@@ -108,10 +115,32 @@ def _scenario(one: "Scenario") -> dict[str, Any]:
     }
 
 
+def _intruder(one: "Intruder") -> dict[str, Any]:
+    """An intruder's figures, each estimated one with its interval."""
+    figures: dict[str, Any] = {"source": one.source, "mean_risk": one.mean_risk}
+    for name in _ESTIMATED:
+        own = getattr(one, name)
+        figures[name] = None if own is None else own.value
+        figures[f"{name}_interval"] = None if own is None else [own.low, own.high]
+    return figures
+
+
+_ESTIMATED = (
+    "expected_matches",
+    "largest_risk",
+    "expected_persons",
+    "expected_households",
+    "largest_household_risk",
+    "population_uniques",
+    "matches_among_uniques",
+)
+
+
 def _shown(result: "Risk") -> list[str]:
     """The names of the estimates that there are."""
     own = {"population": "population", "sample": "sample"}.get(result.basis, "individual")
-    names = [own, "sample", *result.population_uniques, *result.loglinear]
+    best = ["latent_classes"] if result.journalist.source == "latent classes" else []
+    names = [*best, own, "sample", *result.population_uniques, *result.loglinear]
     return [name for name in dict.fromkeys(names) if name in WORTH]
 
 
@@ -133,22 +162,12 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
         pairs.append(("households", f"{result.households:,}"))
     pairs += [
         *told(DEFINITIONS, known, ("k", "uniques", "pairs", "worst_risk")),
-        *(
-            (name, f"{text}{_errs(result)}")
-            for name, text in told(DEFINITIONS, known, ("expected_reidentifications",))
-        ),
-        *told(DEFINITIONS, known, ("largest_risk", "mean_risk")),
-        *_households("if it is not known who responded", result.unknown),
+        *_of_intruder("journalist", result.journalist),
         (
-            "risk of a record, if it is not known",
-            ", ".join(f"{100 * part:g} % at most {share(value)}" for part, value in result.quantiles.items()),
+            "risk of a record, journalist",
+            ", ".join(f"{100 * part:g} % at most {share(value)}" for part, value in _spread(result).items()),
         ),
-        (
-            "re-identifications expected if it is known who responded",
-            f"{result.known.expected_reidentifications:.6g}",
-        ),
-        ("largest risk of a record if it is known who responded", share(result.known.largest_risk)),
-        *_households("if it is known who responded", result.known),
+        *_of_intruder("prosecutor", result.prosecutor),
         ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
     ]
     if "counted" in result.population_uniques:
@@ -159,25 +178,37 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     return pairs
 
 
-def _errs(result: "Risk") -> str:
-    """Which way the figure of the intruder errs who does not know who responded, and the largest other estimate."""
-    if result.basis not in ("weights", "fraction"):
-        return ""
-    models = [(one.reidentifications, _MODELS[name]) for name, one in result.loglinear.items()]
-    value, model = max(models, default=(0.0, ""))
-    higher = f"; the log-linear model of {model} expects {value:.6g}"
-    return f" (usually too low{higher if value > result.unknown.expected_reidentifications else ''})"
+def _spread(result: "Risk") -> dict[float, float]:
+    """The smallest risk for the journalist that these shares of the records do not exceed."""
+    return shares_at_most(result.records_at_risk.risk)
 
 
-def _households(when: str, one: "Scenario") -> list[tuple[str, Any]]:
-    """What is found of households, where there are any."""
-    if one.expected_households is None or one.largest_household_risk is None:
-        return []
-    text = f"{one.expected_persons:.6g} records of {one.expected_households:.6g} households"
-    return [
-        (f"with their households, {when}", text),
-        (f"largest risk through the household, {when}", share(one.largest_household_risk)),
-    ]
+def _of_intruder(who: str, one: "Intruder") -> list[tuple[str, Any]]:
+    """What an intruder finds, each figure with its interval."""
+    pairs: list[tuple[str, Any]] = [(f"expected correct matches, {who}", with_interval(one.expected_matches))]
+    if one.population_uniques is not None:
+        pairs.append(("population uniques among the sample uniques", with_interval(one.population_uniques)))
+    pairs.append((f"largest risk of a record, {who}", with_interval(one.largest_risk, share)))
+    pairs.append((f"mean risk, {who}", share(one.mean_risk)))
+    if one.expected_households is not None and one.largest_household_risk is not None:
+        records = f"{with_interval(one.expected_persons)} records of {with_interval(one.expected_households)} households"
+        pairs += [
+            (f"matched with their households, {who}", records),
+            (f"largest risk through the household, {who}", with_interval(one.largest_household_risk, share)),
+        ]
+    return pairs
+
+
+def with_interval(one: "Estimated", write: Callable[[float], str] = amount) -> str:
+    """A figure with its interval, if it has one.
+
+    >>> from shoal.microdata.risk.matches.estimate import Estimated
+    >>> with_interval(Estimated(302.0, 270.25, 338.0)), with_interval(Estimated.counted(0.5), share)
+    ('302 (90 % interval 270.25 to 338)', '50 %')
+    """
+    if one.low == one.high:
+        return write(one.value)
+    return f"{write(one.value)} (90 % interval {write(one.low)} to {write(one.high)})"
 
 
 def tables(result: "Risk", settings: Any) -> list[Rows]:
@@ -197,20 +228,32 @@ _ESTIMATES = [
     "estimate",
     "unique in the population",
     "of them in the sample",
-    "re-identifications",
+    "expected matches",
     "what it is worth",
 ]
 _KEYS = [
     "without",
     "K",
     "records alone",
-    "re-identifications, responded not known",
-    "responded known",
+    "expected matches by the individual risk, journalist",
+    "expected matches, prosecutor",
 ]
 
 
 def _estimates(result: "Risk") -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
+    own = result.journalist
+    if own.source == "latent classes" and own.population_uniques is not None:
+        uniques, matches = own.population_uniques.value, own.expected_matches.value
+        rows.append(("latent classes", None, f"{uniques:.6g}", f"{matches:.6g}", WORTH["latent_classes"]))
+    if result.basis in ("weights", "fraction"):
+        expected = f"{result.unknown.expected_reidentifications:.6g}"
+        joined = (
+            ""
+            if result.households is None
+            else f"; {result.unknown.expected_persons:.6g} records with their households"
+        )
+        rows.append(("individual risk", None, None, expected + joined, WORTH["individual"]))
     for name, value in result.population_uniques.items():
         if name in WORTH:
             inside = result.uniques_in_sample[name]
@@ -240,9 +283,18 @@ def _keys(result: "Risk") -> list[tuple[Any, ...]]:
 
 
 def _riskiest(result: "Risk", *, values: bool) -> Rows:
-    header = ["record", "records like it (f)", "population like it (F)", "risk"]
+    header = ["record", "records like it (f)", "sum of their weights", "risk", "90 % interval"]
+    if result.journalist.source != "latent classes":
+        header = [*header[:2], "population like it (F)", "risk"]
     body: list[list[Any]] = [
-        [f"{one.record}", one.count, f"{one.population:.6g}", f"{one.risk:.4g}"] for one in result.riskiest
+        [
+            f"{one.record}",
+            one.count,
+            f"{one.population:.6g}",
+            f"{one.risk:.4g}",
+            f"{one.low:.4g} to {one.high:.4g}",
+        ][: len(header)]
+        for one in result.riskiest
     ]
     if values:
         header += result.quasi
@@ -290,18 +342,20 @@ def _scenarios(out: Page, result: "Risk") -> None:
             "Nothing is known of the population, so the sample stands for it, and both intruders are one."
         )
     else:
-        own = "population" if result.basis == "population" else "individual"
+        own = {"latent classes": "latent_classes", "population file": "population"}.get(
+            result.journalist.source, "individual"
+        )
         out.text(
-            "Somebody who does not know who responded has to reckon with all F of the population with the same keys. "
-            f"That figure is {WORTH[own]}."
+            "The journalist does not know who responded, and has to reckon with all F of the population with the same keys: the "
+            f"risk is 1/F. The figures are {WORTH[own]}."
         )
     out.text(
-        "Somebody who knows who responded finds a record among the f with the same keys: the risk is 1/f."
+        "The prosecutor knows who responded, and finds a record among the f with the same keys: the risk is 1/f."
     )
     out.text(
         "What is required is judged by the largest of: "
         + ", ".join(f"{name} {value:.6g}" for name, value in result.estimates.items())
-        + " re-identifications."
+        + " expected matches."
     )
 
 
@@ -313,13 +367,13 @@ def _distribution(out: Page, result: "Risk") -> None:
         return
     out.chart(
         charts.bars([one.name for one in bins], [one.count for one in bins], x="risk", y="records"),
-        "How many records have which risk, if it is not known who responded. Bars stand for at least 10 records.",
+        "How many records have which risk for the journalist. Bars stand for at least 10 records.",
     )
 
 
 def risk_bins(result: "Risk") -> list[Bin]:
-    """How many records have which risk, if it is not known who responded; every bin holds at least 10 records."""
-    counts, _ = np.histogram(result.records_at_risk.individual, bins=np.array(_EDGES))
+    """How many records have which risk for the journalist; every bin holds at least 10 records."""
+    counts, _ = np.histogram(result.records_at_risk.risk, bins=np.array(_EDGES))
     return merge_small(
         [Bin(low, high, int(count)) for low, high, count in zip(_EDGES, _EDGES[1:], counts) if count]
     )
@@ -336,7 +390,7 @@ def _contributions(out: Page, result: "Risk") -> None:
             [one.key for one in result.contributions],
             [whole - one.expected for one in result.contributions],
             x="key",
-            y="fewer re-identifications",
+            y="fewer matches",
         ),
-        "How many fewer re-identifications are expected if nobody knows a key, and nobody knows who responded.",
+        "How many fewer matches the journalist expects if nobody knows a key, by the individual risk.",
     )

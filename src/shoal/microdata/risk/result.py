@@ -1,4 +1,4 @@
-"""The result of ``shoal.risk``: who is at risk in a sample, by scenario, with what each estimate is worth."""
+"""The result of ``shoal.risk``: who is at risk in a sample, by intruder, with what each estimate is worth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from shoal.microdata.risk.counts import Hiding
 from shoal.microdata.risk.loglinear import LoglinearRisk
 from shoal.microdata.risk.per_variable import Contribution
 from shoal.microdata.risk.riskiest import RiskyRecord
-from shoal.microdata.risk.scenarios import Basis, Scenario
+from shoal.microdata.risk.scenarios import Basis, ClassRisks, Intruder, Scenario
 from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime.budget import StopReason
@@ -21,32 +21,38 @@ if TYPE_CHECKING:
     from shoal.microdata.risk.special_uniques.search import SpecialUniques
 
 Respondents = Literal["known", "unknown"]
-#: The shares of the records whose risk is told: half of them have at most the median.
-QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True, eq=False)
 class RecordRisks:
-    """The count f, the size F in the population, the risk and the risk of the household of every record; internal.
+    """The count f, the sum F of the weights, the risk with its interval and that of the household of every record; internal.
 
-    ``of_class`` is the risk of each class and ``class_of`` the class of each record; likewise for households.
+    ``best`` is the risk of each class by the best estimate there is, ``of_class`` the individual risk and ``class_of`` the class
+    of each record; likewise for households.
     """
 
     hiding: Hiding
+    best: ClassRisks
     of_class: np.ndarray
     class_of: np.ndarray
     of_household: np.ndarray | None
     household_of: np.ndarray | None
 
     @property
+    def risk(self) -> np.ndarray:
+        """The risk of every record for the journalist, by the best estimate there is."""
+        risks: np.ndarray = self.best.risk[self.class_of]
+        return risks
+
+    @property
     def individual(self) -> np.ndarray:
-        """The risk of every record alone."""
+        """The individual risk of every record alone, which rests on the weights of its class."""
         risks: np.ndarray = self.of_class[self.class_of]
         return risks
 
     @property
     def household(self) -> np.ndarray | None:
-        """The risk of every record through its household."""
+        """The individual risk of every record through its household."""
         if self.of_household is None or self.household_of is None:
             return None
         risks: np.ndarray = self.of_household[self.household_of]
@@ -60,6 +66,9 @@ class RecordRisks:
             "record": np.arange(1, self.class_of.size + 1),
             "sample_count": self.hiding.counts[self.class_of],
             "population_count": self.hiding.populations[self.class_of],
+            "risk": self.risk,
+            "risk_low": self.best.low[self.class_of],
+            "risk_high": self.best.high[self.class_of],
             "individual_risk": self.individual,
         }
         if self.household is not None:
@@ -71,10 +80,11 @@ class RecordRisks:
 class Risk(Remarked, Glance):
     """Who is at risk in a sample.
 
-    ``unknown`` is the scenario of an intruder who does not know who responded, ``known`` that of one who does; ``respondents``
-    says which of them is to be reckoned with. ``basis`` says where the population behind a record comes from: sample weights, one
-    fraction for all, a file of the population, or nothing but the sample. ``population_uniques`` and ``loglinear`` hold estimates
-    by name, ``contributions`` what is left without each key, ``records_at_risk`` every record's own risk (internal),
+    ``prosecutor`` is an intruder who knows who responded (1/f), ``journalist`` one who does not (1/F, by the best estimate there
+    is, with intervals); ``respondents`` says whether the prosecutor is to be reckoned with. ``known`` and ``unknown`` are the
+    same two by counts and by the individual risk. ``basis`` says where the population behind a record comes from: sample weights,
+    one fraction for all, a file of the population, or nothing but the sample. ``population_uniques`` and ``loglinear`` hold
+    estimates by name, ``contributions`` what is left without each key, ``records_at_risk`` every record's own risk (internal),
     and ``special_uniques`` every record's minimal uniques, if they were asked for (internal).
     ``not_measured`` says in words what there was no time for, and ``stopped_by`` why, if there is any.
     """
@@ -92,6 +102,8 @@ class Risk(Remarked, Glance):
     pairs: int
     classes: int
     households: int | None
+    prosecutor: Intruder
+    journalist: Intruder
     unknown: Scenario
     known: Scenario
     quantiles: Mapping[float, float]
@@ -115,19 +127,20 @@ class Risk(Remarked, Glance):
         return tuple((item.label, item.value) for item in chosen if not item.default)
 
     def glance(self) -> dict[str, Any]:
-        """How many are at risk, and how much, for the intruder who is reckoned with."""
-        chosen = self.chosen
-        return {
-            "respondents": self.respondents,
-            "records": self.records,
-            "uniques": self.uniques,
-            "pairs": self.pairs,
-            f"expected_persons_{self.respondents}": chosen.expected_persons,
-            f"expected_households_{self.respondents}": chosen.expected_households,
-            f"largest_risk_{self.respondents}": chosen.largest_risk,
-            "quasi": self.quasi,
-            "null": self.null,
-        }
+        """How many are at risk, and how much, for both intruders."""
+        figures: dict[str, Any] = {"records": self.records, "uniques": self.uniques, "pairs": self.pairs}
+        for name, intruder in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
+            matches = intruder.expected_matches
+            figures[f"{name}_expected_matches"] = matches.value
+            if matches.low < matches.high:
+                figures[f"{name}_expected_matches_interval"] = (
+                    float(f"{matches.low:.6g}"),
+                    float(f"{matches.high:.6g}"),
+                )
+            if intruder.expected_households is not None:
+                figures[f"{name}_expected_households"] = intruder.expected_households.value
+            figures[f"{name}_largest_risk"] = intruder.largest_risk.value
+        return figures | {"quasi": self.quasi, "null": self.null}
 
     @property
     def chosen(self) -> Scenario:
@@ -136,43 +149,37 @@ class Risk(Remarked, Glance):
 
     @property
     def expected_persons(self) -> float:
-        """Records found by somebody who does not know who responded: with households, all members of those found."""
+        """Records the journalist finds by the individual risk: with households, all members of those found."""
         return self.unknown.expected_persons
 
     @property
     def expected_households(self) -> float | None:
-        """Households of which somebody is found by who does not know who responded."""
+        """Households of which the journalist finds somebody, by the individual risk."""
         return self.unknown.expected_households
 
     @property
     def largest_risk(self) -> float:
-        """The largest risk of a record for who does not know who responded."""
+        """The largest individual risk of a record, for the journalist."""
         return self.unknown.largest_risk
 
     @property
     def estimates(self) -> dict[str, float]:
-        """Expected re-identifications by every estimate that the chosen scenario reckons with.
-
-        Uniques of the population that are in the sample are re-identified for certain, so that they are estimates, too.
+        """Expected re-identifications by which what is required is judged: the upper end of the journalist's interval, and the
+        prosecutor's where respondents may be known. With households all members of those found count.
         """
-        own = "population file" if self.basis == "population" else "individual risk"
         joined = "" if self.households is None else ", with households"
-        values = {own + joined: self.unknown.expected_persons}
-        names = {"main": "log-linear, main effects", "two_way": "log-linear, two-way effects"}
-        values |= {names[name] + joined: model.persons for name, model in self.loglinear.items()}
-        estimators = {"zayatz": "Zayatz", "pitman": "Pitman"}
-        values |= {
-            estimators[name]: value for name, value in self.uniques_in_sample.items() if name in estimators
-        }
+        source = "individual risk" if self.basis == "sample" else self.journalist.source
+        end = ", upper end of the interval" if source == "latent classes" else ""
+        values = {source + end + joined: self.journalist.expected_persons.high}
         if self.respondents == "known":
-            values["respondents known" + joined] = self.known.expected_persons
+            values["respondents known" + joined] = self.prosecutor.expected_persons.high
         return values
 
     @property
     def worst_risk(self) -> float:
-        """The largest risk in the scenarios that are reckoned with, alone or through the household."""
-        known = self.known.worst_risk if self.respondents == "known" else 0.0
-        return max(self.unknown.worst_risk, known)
+        """The largest risk that is reckoned with, alone or through the household, at the upper end of its interval."""
+        known = self.prosecutor.worst_risk if self.respondents == "known" else 0.0
+        return max(self.journalist.worst_risk, known)
 
     def values_of_riskiest(self) -> tuple[tuple[Any, ...], ...]:
         """The keys of the riskiest records, in their order. These values are confidential."""

@@ -107,7 +107,7 @@ class RiskSettings(Settings):
     accept_wildcard: bool = accepted_wildcard(_RESULT)
     require_reidentifications: float | None = setting(
         None,
-        "Exit with 3 if more re-identifications are expected, by the largest of all estimates.",
+        "Exit with 3 if more correct matches may be expected, by the upper end of the interval.",
         section=_RESULT,
         label="Most expected re-identifications",
         ge=0,
@@ -115,7 +115,7 @@ class RiskSettings(Settings):
     )
     require_risk: float | None = setting(
         None,
-        "Exit with 3 if somebody's risk is above this.",
+        "Exit with 3 if somebody's risk may be above this, by the upper end of its interval.",
         section=_RESULT,
         label="Largest risk allowed",
         ge=0,

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 def picture(result: "Risk", settings: "RiskSettings", context: Context) -> dict[str, Any]:
     """How the risk is spread, in bins of at least 10 records, and what was required; no value of anybody."""
     from shoal.microdata.risk.report import risk_bins
+    from shoal.microdata.risk.riskiest import shares_at_most
 
     measured = {
         "require_reidentifications": max(result.estimates.values()),
         "require_risk": result.worst_risk,
     }
     drawn = {
+        "risk_quantiles": {
+            f"{share:g}": value for share, value in shares_at_most(result.records_at_risk.risk).items()
+        },
         "spread": [[one.low, one.high, one.count] for one in risk_bins(result)],
         "gates": gates(OPERATION, result, settings, measured),
     }

@@ -1,5 +1,6 @@
 """Who is at risk in a sample: for whom, by which estimate, through which keys, and which records first."""
 
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
@@ -22,6 +23,7 @@ _BASIS = {
     "population": "counted in the population",
     "sample": "nothing is known of it",
 }
+_WORTH_OF = {"latent classes": "latent_classes", "population file": "population", "sample": "sample"}
 _ESTIMATORS = {"zayatz": "Zayatz", "pitman": "Pitman", "counted": "counted in the population"}
 _MODELS = {"main": "log-linear, main effects", "two_way": "log-linear, two-way effects"}
 
@@ -47,7 +49,11 @@ def present_sample(workbench: Workbench, job: Job) -> None:
 def _facts(found: Figures) -> list[tuple[Any, ...]]:
     population = found["population"]
     facts: list[tuple[Any, ...]] = [
-        ("re-identifications expected, by the largest estimate", _number(max(found["estimates"].values()))),
+        (
+            "expected correct matches, journalist",
+            _with_interval(found["journalist"], "expected_matches", _number),
+        ),
+        ("expected correct matches, prosecutor", _number(found["prosecutor"]["expected_matches"])),
         (*told(DEFINITIONS, found, ("worst_risk",))[0], "bad" if found["worst_risk"] >= 1 else ""),
         *told(DEFINITIONS, found, ("records",)),
         (f"population: {_BASIS[found['basis']]}", "not known" if population is None else round(population)),
@@ -61,37 +67,41 @@ def _facts(found: Figures) -> list[tuple[Any, ...]]:
         facts.append((f"unique in the population, of them {inside:,.0f} in the sample", round(counted)))
     facts += [
         (f"{100 * float(share):g} % of the records have a risk of at most", _percent(value))
-        for share, value in found["quantiles"].items()
+        for share, value in found["risk_quantiles"].items()
     ]
     return facts
 
 
 def _for_whom(found: Figures) -> None:
     """The two intruders side by side."""
-    known = found["respondents_known"]
     rows = [
-        ("re-identifications expected", "expected_reidentifications", _number),
-        ("records found with their households", "expected_persons", _number),
+        ("expected correct matches", "expected_matches", _number),
+        ("records matched with their households", "expected_persons", _number),
         ("households found", "expected_households", _number),
+        ("population uniques among the sample uniques", "population_uniques", _number),
         ("largest risk of a record", "largest_risk", _percent),
         ("largest risk through the household", "largest_household_risk", _percent),
-        ("mean risk", "mean_risk", _percent),
     ]
+    both = found["journalist"], found["prosecutor"]
     parts.subheading("For whom")
     in_households = found["households"] is not None
+    mean = ("mean risk", *(_percent(one["mean_risk"]) for one in both))
     parts.table(
-        ["", "if it is not known who responded", "if it is known"],
+        ["", "journalist: does not know who responded", "prosecutor: knows who responded"],
         [
-            (words, say(found[key]), say(known[key]))
-            for words, key, say in rows
-            if in_households or "household" not in words
+            *(
+                (words, *(_with_interval(one, key, say) for one in both))
+                for words, key, say in rows
+                if in_households or "household" not in words
+            ),
+            mean,
         ],
         numeric=[False, True, True],
     ).classes("shoal-words")
-    own = {"population": "population", "sample": "sample"}.get(found["basis"], "individual")
+    own = _WORTH_OF.get(found["journalist"]["source"], "individual")
     worth = found["worth"].get(own)
     if worth:
-        parts.quiet(f"The figures where it is not known who responded are {worth}.")
+        parts.quiet(f"The journalist's figures are {worth}.")
 
 
 def _pictures(found: Figures) -> None:
@@ -102,7 +112,7 @@ def _pictures(found: Figures) -> None:
                 parts.bars(
                     [f"{100 * low:g}–{100 * high:g}" for low, high, _ in found["spread"]],
                     [count for _, _, count in found["spread"]],
-                    x="risk, %, if it is not known who responded",
+                    x="risk for the journalist, %",
                     y="records",
                 )
                 parts.quiet("Bars stand for at least 10 records.")
@@ -115,14 +125,20 @@ def _pictures(found: Figures) -> None:
             column_bars(
                 [one["column"] for one in each],
                 [whole - one["expected_reidentifications"] for one in each],
-                what="fewer re-identifications without it",
-                label="how many fewer re-identifications are expected without each key",
+                what="fewer matches without it, by the individual risk",
+                label="how many fewer matches the journalist expects without each key, by the individual risk",
             )
 
 
 def _estimates(found: Figures) -> None:
-    worth = found["worth"]
+    worth, own = found["worth"], found["journalist"]
     rows: list[tuple[Any, ...]] = []
+    if own["source"] == "latent classes":
+        figures = (_number(own["population_uniques"]), _number(own["expected_matches"]))
+        rows.append(("latent classes", None, *figures, worth["latent_classes"]))
+    if "individual" in worth:
+        expected = _number(found["expected_reidentifications"])
+        rows.append(("individual risk", None, None, expected, worth["individual"]))
     for name, value in found["population_uniques"].items():
         if name in worth:
             inside = found["population_uniques_in_sample"][name]
@@ -135,7 +151,7 @@ def _estimates(found: Figures) -> None:
     if rows:
         parts.subheading("Estimates of the population")
         parts.table(
-            ["estimate", "unique in the population", "of them in the sample", "re-identifications"],
+            ["estimate", "unique in the population", "of them in the sample", "expected matches"],
             [row[:-1] for row in rows],
         ).classes("shoal-words")
         # As a column of the table it could not be read on a narrow screen.
@@ -162,8 +178,8 @@ def _keys(found: Figures) -> None:
             "without",
             "K",
             "records alone",
-            "re-identifications, if it is not known who responded",
-            "if it is known",
+            "expected matches by the individual risk, journalist",
+            "prosecutor",
         ],
         [
             every,
@@ -190,13 +206,34 @@ def _riskiest(workbench: Workbench, job: Job) -> None:
         job.request["data"],
         found["quasi"],
         heading="The riskiest records",
-        header=["record", "f, in the sample", "F, in the population", "risk"],
+        header=["record", "f, in the sample", "sum of their weights", "risk"],
         rows=[
-            (one["record"], one["sample_count"], one["population_count"], _percent(one["risk"]))
+            (
+                one["record"],
+                one["sample_count"],
+                one["population_count"],
+                _interval(one["risk"], one["risk_interval"], _percent),
+            )
             for one in found["riskiest"]
         ],
         caption="Records are named by their number in the data.",
     )
+
+
+def _with_interval(intruder: Figures, name: str, say: Callable[[float | None], str]) -> str:
+    """A figure of an intruder with its interval, if it has one."""
+    return _interval(intruder[name], intruder[f"{name}_interval"], say)
+
+
+def _interval(value: float | None, ends: list[float] | None, say: Callable[[float | None], str]) -> str:
+    """A figure with its interval.
+
+    >>> _interval(0.5, [0.25, 0.75], _percent), _interval(0.5, [0.5, 0.5], _percent)
+    ('50 % (25 % to 75 %)', '50 %')
+    """
+    if ends is None or ends[0] == ends[1]:
+        return say(value)
+    return f"{say(value)} ({say(ends[0])} to {say(ends[1])})"
 
 
 def _number(value: float | None) -> str:
