@@ -235,3 +235,10 @@ def discounts(cells: Cells) -> np.ndarray:
         if once:
             factors[part] = 1.0 - once / (once + 2.0 * twice) / np.maximum(counts[part], 1.0)
     return factors
+
+
+def warm_up() -> None:
+    """Compile the kernels."""
+    codes = np.array([[0, 0, 1, 1, 1], [0, 1, 0, 1, 2]], dtype=np.int32)
+    counts = np.array([1, 2, 4, 9, 40])
+    estimate_matches(SampleCells(codes, (2, 3), counts, counts, counts, np.full(5, 0.1), 0.1))

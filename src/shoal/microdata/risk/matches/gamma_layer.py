@@ -125,16 +125,16 @@ class Means:
     def risks(self, scatter: Scatter) -> CellRisks:
         """The risk of each cell."""
         risks = CellRisks(np.empty(self.counts.size), np.empty(self.counts.size))
-        kernels.risks(*self._given(scatter), risks.expected, risks.unique)
+        kernels.risks(*self._arguments(scatter), risks.expected, risks.unique)
         return risks
 
     def variances(self, scatter: Scatter, expected: np.ndarray) -> np.ndarray:
         """The variance of 1/F of each cell, whose expectation is ``expected``."""
         out = np.empty(self.counts.size)
-        kernels.variances(*self._given(scatter), expected, out)
+        kernels.variances(*self._arguments(scatter), expected, out)
         return out
 
-    def _given(self, scatter: Scatter) -> tuple[object, ...]:
+    def _arguments(self, scatter: Scatter) -> tuple[object, ...]:
         others = (1.0 - self.fractions) / self.fractions
         log_fraction = math.log(self.fraction)
         return self.counts, self.means, log_fraction, others, scatter.alpha, scatter.power, *_quadrature()
