@@ -178,10 +178,15 @@ def test_records_with_every_key_blank_are_counted(tmp_path: Path) -> None:
     people.write_csv(tmp_path / "d.csv")
     words = ["recode", tmp_path / "d.csv", "--quasi", "age,sex", "-k", 2, "-o", tmp_path / "safe.csv"]
     page = tmp_path / "report.html"
-    found = shoal(*words, "--method", "local-suppression", "--json", "--report", page).json
+    words += ["--method", "local-suppression"]
+    refused = shoal(*words)
+    assert refused.code == 3 and "--suppress" in refused.err and not (tmp_path / "safe.csv").exists()
+    starred = ["--suppress", 0.4, "--keep-suppressed"]
+    found = shoal(*words, *starred, "--json", "--report", page).json
     released = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
     blank = released.filter((pl.col("age") == "*") & (pl.col("sex") == "*")).height
     assert found["blank_records"] == blank == 2
+    assert found["blank_people"] + found["suppressed_people"] == 2
     assert "records with every key blank" in page.read_text(encoding="utf-8")
     words = [
         "recode",

@@ -35,7 +35,7 @@ def assemble(inputs: Inputs, parts: Sequence[Part]) -> Recoded:
     settings, keys = inputs.settings, inputs.keys
     cells = Cells.of(inputs, parts)
     records = ReleasedRecords.of(inputs, cells)
-    left_out, limit = _left_out(inputs, cells)
+    left_out, blank_people, limit = _left_out(inputs, cells)
     classes, people = records.classes, records.own(inputs.people)
     confidential = {name: records.own(codes) for name, (codes, _) in inputs.confidential.items()}
     homogeneous = homogeneous_classes(classes, people, confidential)
@@ -66,6 +66,8 @@ def assemble(inputs: Inputs, parts: Sequence[Part]) -> Recoded:
         limit=limit,
         suppressed_cells=cells.blanks,
         blank_records=cells.wholly_blank(records.released),
+        blank_people=blank_people,
+        keyless_records=int((cells.keyless & records.released).sum()),
         models=model_outcomes(records, parts),
         homogeneous=homogeneous,
         k_households=None if households is None else smallest_composition(classes, records.own(households)),
@@ -82,17 +84,23 @@ def assemble(inputs: Inputs, parts: Sequence[Part]) -> Recoded:
     return result
 
 
-def _left_out(inputs: Inputs, cells: Cells) -> tuple[int, int]:
-    """How many units lose a record, and how many may; an ``Infeasible`` if these are fewer."""
+def _left_out(inputs: Inputs, cells: Cells) -> tuple[int, int, int]:
+    """How many units lose a record, of how many others no record shows a key, and how many may be both together.
+
+    An ``Infeasible`` if these are fewer.
+    """
     people, settings = inputs.people, inputs.settings
-    left_out = int(np.unique(people[~cells.kept]).size)
+    gone = np.unique(people[~cells.kept])
+    left_out = int(gone.size)
+    shown = np.union1d(gone, people[cells.kept & ~cells.without_keys])
+    blank = int(np.setdiff1d(people[cells.without_keys], shown).size)
     limit = floor(settings.suppress * np.unique(people).size + 1e-9)
-    if left_out > limit:
+    if left_out + blank > limit:
         raise Infeasible(
-            f"{counted(left_out, *units_in_words(settings.unit))} would lose a record in one of the strata, and {limit:,} may be "
-            f"left out; raise {parameter('suppress')}, or recode all together"
+            f"{counted(left_out + blank, *units_in_words(settings.unit))} would lose a record, or show no key, in all strata "
+            f"together, and {limit:,} may; raise {parameter('suppress')}, or recode all together"
         )
-    return left_out, limit
+    return left_out, blank, limit
 
 
 def _common_levels(cells: Cells, parts: Sequence[Part]) -> tuple[int, ...] | None:

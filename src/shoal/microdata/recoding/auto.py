@@ -25,6 +25,7 @@ from shoal.microdata.recoding.local_suppression.solve import LocalSuppressionOpt
 from shoal.microdata.recoding.local_suppression.solve import solve as blank_values
 from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
+from shoal.microdata.recoding.shown_keys import with_shown_keys
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Budget, Observer, Run, StopReason
 from shoal.runtime.budget import most_telling
@@ -151,6 +152,7 @@ class _Attempts:
         try:
             # A bound of one method is none of all.
             recoding = search(self._share(), lambda progress: inside(replace(progress, bound=None)))
+            recoding = with_shown_keys(self.problem, recoding)
         except Infeasible:
             return None
         self.run.spend(recoding.work)

@@ -17,6 +17,15 @@ DEFINITIONS: Definitions = {
         "Released records that show no key; they are released all the same, and hide nobody else.",
         count,
     ),
+    "blank_people": Definition(
+        "without a key",
+        "Records, or units where a column says whose they are, of which every key was blanked; they count against the limit with "
+        "those left out.",
+        count,
+    ),
+    "keyless_records": Definition(
+        "records that came without any key", "Released records whose keys are all missing in the data.", count
+    ),
     "k_release": Definition(
         "K of the release", "The size of the smallest class over the keys, in the released records.", count
     ),

@@ -147,6 +147,7 @@ class Inputs:
             highest=highest,
             keep_suppressed=settings.keep_suppressed,
             alike=self.alike,
+            show_keys=True,
             # Blanks that match anything are judged where all that is shown is at one level.
             uniform=settings.uniform or settings.null == "wildcard",
             limit=floor(settings.suppress * people + 1e-9),

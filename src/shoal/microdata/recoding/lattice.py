@@ -248,6 +248,7 @@ def _infeasible(problem: Problem, search: _Search) -> Infeasible:
     if search.fewest_left_out <= problem.limit:
         further = [model.text for model in problem.models if not isinstance(model, ValueModel)]
         further += ["that those left out are a class of their own"] if problem.keep_suppressed else []
+        further += ["that records show a key"] if problem.show_keys else []
         return Infeasible(
             f"no recoding meets all demands; few enough are left out, but not {' and '.join(further) or 'all others hold'}"
         )

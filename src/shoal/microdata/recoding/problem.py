@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -60,6 +61,8 @@ class Problem:
     alike: tuple[int, ...] = ()
     #: Whether every key is to be at one level in all records, or blank.
     uniform: bool = False
+    #: Whether units of whom no record shows a key count with those left out.
+    show_keys: bool = False
     #: The tuple of every record, if the problem was counted from records.
     tuple_of: np.ndarray | None = None
 
@@ -129,6 +132,14 @@ class Problem:
                 [high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True)], dtype=object
             )
         )
+
+    @cached_property
+    def keyless(self) -> np.ndarray:
+        """Which tuples came without any key."""
+        missing = np.ones(self.records.size, dtype=bool)
+        for column, hierarchy in enumerate(self.hierarchies):
+            missing &= np.array([leaf is None for leaf in hierarchy.leaves])[self.keys[:, column]]
+        return missing
 
     def with_levels(self, columns: Sequence[int], levels: Sequence[int]) -> "Problem":
         """The same with the levels of some columns fixed."""

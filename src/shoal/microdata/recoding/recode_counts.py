@@ -123,6 +123,7 @@ def recode_tuples(
         weights=importance(tuples.columns, weights),
         lowest=lowest,
         highest=highest,
+        show_keys=True,
     )
     solution = METHODS["lattice"].solve(problem, budget=budget or Budget())
     verify(problem, solution)

@@ -65,9 +65,26 @@ class ReleaseCheck:
         self._expect_classes(result, table)
         left_out = table.filter(~pl.Series(self.kept))["unit"].n_unique()
         assert left_out == result.suppressed_people, "the number of people left out is not the one stated"
+        self._expect_shown(result, labels, table)
         self._expect_loss(result, labels)
         if self.averaged and result.averages is not None:
             self._expect_averages(result.k, data)
+
+    def _expect_shown(self, result: "Recoded", labels: Sequence["_Labels"], table: pl.DataFrame) -> None:
+        """Units of whom no record shows a key are as many as stated, and with those left out no more than may be."""
+        blank, missing = self.kept.copy(), np.ones(self.kept.size, dtype=bool)
+        for own, values, hierarchy in zip(labels, self.values, self.hierarchies, strict=True):
+            roots = np.array([*[label == hierarchy.root for label in own.seen], False])
+            blank &= roots[own.codes]
+            missing &= np.array([text is None for text in values.texts])[values.codes]
+        blank &= ~missing & any(hierarchy.height for hierarchy in self.hierarchies)
+        units = table["unit"].to_numpy()
+        others = set(units[~blank].tolist())
+        count = len(set(units[blank].tolist()) - others)
+        assert count == result.blank_people, f"{count} units show no key, not {result.blank_people}"
+        assert count + result.suppressed_people <= result.limit, (
+            "more people are left out or blank than may be"
+        )
 
     def _expect_averages(self, stated: int, data: Any) -> None:
         """Keys and averaged numbers together are shared by as many as stated; a file may lose the last digits."""

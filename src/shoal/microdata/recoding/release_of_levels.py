@@ -71,9 +71,17 @@ def is_allowed(classes: Classes, left_out: np.ndarray) -> bool:
     return (
         people <= problem.limit
         and bool(kept.any())
+        and _shows_keys(classes)
         and _average_allowed(classes, kept, left_out)
         and (not problem.keep_suppressed or _may_be_kept(classes, left_out, people))
     )
+
+
+def _shows_keys(classes: Classes) -> bool:
+    """Whether somebody shows a key, or all may be left out."""
+    problem = classes.problem
+    nothing = problem.show_keys and any(problem.heights) and classes.levels == problem.heights
+    return not nothing or problem.limit >= problem.units
 
 
 def fewest_left_out(classes: Classes, failing: np.ndarray) -> int:

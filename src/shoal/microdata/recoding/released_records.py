@@ -89,6 +89,22 @@ class Cells:
         shown = ((self.levels < self.heights) & (self.heights > 0)).any(axis=1) & self.kept
         return int((released & ~shown).sum()) if self.heights.any() else 0
 
+    @cached_property
+    def without_keys(self) -> np.ndarray:
+        """The released records of which every key was blanked; those that came without any key are none of them."""
+        if not self.heights.any():
+            return np.zeros(self.kept.size, dtype=bool)
+        blank: np.ndarray = (self.levels == self.heights).all(axis=1) & self.kept
+        return blank & ~self.keyless
+
+    @cached_property
+    def keyless(self) -> np.ndarray:
+        """The records that came without any key."""
+        missing = np.ones(self.kept.size, dtype=bool)
+        for hierarchy, leaves in zip(self.keys.hierarchies, self.keys.leaves, strict=True):
+            missing &= np.array([leaf is None for leaf in hierarchy.leaves])[leaves]
+        return missing
+
     def labelled(self, data: nw.DataFrame, *, starred: bool) -> nw.DataFrame:
         """All records with their keys as they are released; a key that stays as it is keeps its type, others become labels."""
         backend = nw.get_native_namespace(data)

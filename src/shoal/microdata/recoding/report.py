@@ -57,6 +57,8 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "suppressed_people": result.suppressed_people,
         "suppressed_cells": sum(result.suppressed_cells.values()),
         "blank_records": result.blank_records,
+        "blank_people": result.blank_people,
+        "keyless_records": result.keyless_records,
         "suppressed_by_column": dict(result.suppressed_cells),
         "measure": result.measure,
         "loss": result.loss,
@@ -125,13 +127,28 @@ def left_out_in_words(result: "Recoded | LargeRecoded") -> str:
     return f"{units}{records} (at most {counted(result.limit, *names)})"
 
 
+def _blank_units(result: "Recoded") -> str:
+    if not result.blank_people:
+        return ""
+    units = counted(result.blank_people, *units_in_words(result.anonymity.unit))
+    return f"; {units} count with those left out"
+
+
 def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
     """What is to be known first."""
     return [
         ("records released", f"{result.records:,}"),
         ("left out", left_out_in_words(result)),
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
-        (DEFINITIONS["blank_records"].name, f"{result.blank_records:,} of those released"),
+        (
+            DEFINITIONS["blank_records"].name,
+            f"{result.blank_records:,} of those released{_blank_units(result)}",
+        ),
+        *(
+            [(DEFINITIONS["keyless_records"].name, f"{result.keyless_records:,}")]
+            if result.keyless_records
+            else []
+        ),
         (
             "K of the release",
             f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k}){_strictly(result)}",

@@ -39,7 +39,9 @@ class Recoded(Remarked, Glance):
     """A recoded frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``levels`` says at which level each key is released, ``None`` where records differ
-    by more than blanks, which ``suppressed_cells`` counts; ``blank_records`` are released with every key blank.
+    by more than blanks, which ``suppressed_cells`` counts; ``blank_records`` are released with every key blank;
+    ``blank_people`` are units of whom no record shows a key, who count against the ``limit`` with ``suppressed_people``, and
+    ``keyless_records`` came without any key.
     ``k_release`` is what the released frame has over the keys as ``null`` says, ``k_strict`` what it has where a blank is a value
     of its own, ``k_households`` how many households there are at least of the same composition. ``loss`` and ``bound`` are in the
     ``measure`` that was minimised, ``losses`` by all measures; ``averages`` tells what became of numbers. ``method`` is the one
@@ -70,6 +72,8 @@ class Recoded(Remarked, Glance):
     limit: int
     suppressed_cells: Mapping[str, int]
     blank_records: int
+    blank_people: int
+    keyless_records: int
     models: tuple[ModelOutcome, ...]
     homogeneous: tuple[Homogeneous, ...]
     k_households: int | None

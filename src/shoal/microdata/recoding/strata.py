@@ -9,6 +9,7 @@ from shoal.microdata.recoding.all_losses import measured_losses
 from shoal.microdata.recoding.inputs import Inputs
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import MEASURES, Problem
+from shoal.microdata.recoding.shown_keys import with_shown_keys
 from shoal.microdata.recoding.solution import Recoding
 from shoal.microdata.recoding.wildcard import check_wildcard, with_wildcards
 from shoal.runtime import Budget, Observer, Seeds
@@ -54,6 +55,7 @@ def _recoded(inputs: Inputs, members: np.ndarray, budget: Budget, observer: Obse
         start=problem.lowest if by_hand and chooses else None,
         observer=observer,
     )
+    solution = with_shown_keys(problem, solution)
     if settings.null == "wildcard":
         solution = with_wildcards(problem, solution)
     # Levels that somebody said are not the best ones, and no bound on others.

@@ -85,6 +85,8 @@ def verify(problem: Problem, solution: Recoding) -> None:
             target.values[name].update(
                 dict(zip(histogram.values[run].tolist(), histogram.counts[run].tolist(), strict=True))
             )
+    if problem.show_keys and any(hierarchy.height for hierarchy in problem.hierarchies):
+        _expect_shown(problem, solution, persons, left_out)
     if problem.population is not None:
         _add_population(problem, solution, classes)
     if problem.keep_suppressed and left_out.records:
@@ -99,6 +101,31 @@ def verify(problem: Problem, solution: Recoding) -> None:
     )
     if solution.optimal:
         assert solution.bound is not None and solution.bound >= solution.value * (1 - _CLOSE) - _CLOSE
+
+
+def _expect_shown(
+    problem: Problem, solution: Recoding, persons: Mapping[int, Sequence[Hashable]], left_out: SeenClass
+) -> None:
+    """No more units are left out, or show no key in any of their records, than may be."""
+    tops = [hierarchy.height for hierarchy in problem.hierarchies]
+    split = Counter(solution.tuples.tolist())
+    blank, shown, unnamed = set[Hashable](), set[Hashable](), 0
+    for item, records, levels, kept in zip(
+        solution.tuples.tolist(),
+        solution.records.tolist(),
+        solution.levels.tolist(),
+        solution.kept.tolist(),
+        strict=True,
+    ):
+        keys = [h.rows[leaf][0] for h, leaf in zip(problem.hierarchies, problem.keys[item], strict=True)]
+        if kept and levels == tops and any(key is not None for key in keys):
+            unnamed += int(problem.people[item]) if split[item] == 1 else records
+            blank.update(persons.get(item, ()))
+        elif kept:
+            shown.update(persons.get(item, ()))
+    # A unit of which a record is gone counts already.
+    units = left_out.size + unnamed + len(blank - shown - left_out.people)
+    assert units <= problem.limit, f"{units} units are left out or show no key, and {problem.limit} may be"
 
 
 def _expect_one_level(problem: Problem, levels: np.ndarray) -> None:
