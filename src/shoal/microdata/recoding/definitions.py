@@ -18,7 +18,7 @@ DEFINITIONS: Definitions = {
         count,
     ),
     "blank_people": Definition(
-        "without a key",
+        "shown by no key",
         "Records, or units where a column says whose they are, of which every key was blanked; they count against the limit with "
         "those left out.",
         count,

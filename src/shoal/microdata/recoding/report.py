@@ -127,13 +127,6 @@ def left_out_in_words(result: "Recoded | LargeRecoded") -> str:
     return f"{units}{records} (at most {counted(result.limit, *names)})"
 
 
-def _blank_units(result: "Recoded") -> str:
-    if not result.blank_people:
-        return ""
-    units = counted(result.blank_people, *units_in_words(result.anonymity.unit))
-    return f"; {units} count with those left out"
-
-
 def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
     """What is to be known first."""
     return [
@@ -142,13 +135,10 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
         (
             DEFINITIONS["blank_records"].name,
-            f"{result.blank_records:,} of those released{_blank_units(result)}",
+            f"{result.blank_records:,} of those released",
         ),
-        *(
-            [(DEFINITIONS["keyless_records"].name, f"{result.keyless_records:,}")]
-            if result.keyless_records
-            else []
-        ),
+        (DEFINITIONS["blank_people"].name, f"{result.blank_people:,}"),
+        (DEFINITIONS["keyless_records"].name, f"{result.keyless_records:,}"),
         (
             "K of the release",
             f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k}){_strictly(result)}",
