@@ -438,7 +438,7 @@ def _told(model: type[BaseModel], error: ValidationError, spell: Callable[[str],
     if first["type"] == "extra_forbidden":
         return unknown("setting", name, model.model_fields, where="a setting")
     if not name:
-        return InputError(first["msg"].removeprefix("Value error, "))
+        return InputError(_wrong(first))
     return InputError(f"{spell(name)} {_wrong(first)}")
 
 
@@ -458,7 +458,7 @@ def _wrong(problem: Any) -> str:
         # Whoever writes a share in percent is told so.
         share = "; it is a share: 0.05 is 5 percent" if which in ("le", "lt") and about[which] == 1 else ""
         return f"must be {word} {_shown(about[which])}{shown}{share}"
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         return f"must be one of {about['expected'].replace(' or ', ', ')}{shown}"
     fixed = {
         "missing": "must be given",
@@ -473,9 +473,11 @@ def _wrong(problem: Any) -> str:
         "float_parsing": f"must be a number{shown}",
         "float_type": f"must be a number{shown}",
         "list_type": f"must be a list{_as_list(given)}",
+        "bool_type": "must be true or false",
+        "bool_parsing": "must be true or false",
+        "value_error": str(about.get("error")),
     }
-    text: str = problem["msg"]
-    return fixed.get(kind) or text.replace("Input should", "should").removeprefix("Value error, ")
+    return fixed.get(kind, f"cannot be used{shown}")
 
 
 def _as_list(given: Any) -> str:

@@ -15,7 +15,7 @@ def test_options_of_microaggregation(visitor: Visitor) -> None:
     visitor.unfold("More options")
     visitor.see("How readily a group takes one more record")
     visitor.fill("Gamma", "-2")
-    visitor.see("Must be greater than or equal to 0")
+    visitor.see("must be at least 0")
     visitor.press("Protect")
     visitor.see("option 'gamma' of method 'v-mdav'")
     assert not visitor.all("[data-test=state]")

@@ -62,7 +62,7 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
     visitor.fill("Time limit", "20")
     visitor.unfold("More options")
     visitor.fill("Roundings", "-3")
-    visitor.see("Must be greater than or equal to 0")
+    visitor.see("must be at least 0")
     visitor.press("Suppress")
     visitor.see("option 'roundings' of method 'auto'")
     visitor.fill("Roundings", "6")

@@ -70,9 +70,9 @@ def test_options_may_be_nothing_a_mapping_or_the_model(given):
     ("wrong", "message"),
     [
         ({"sise": 1}, "option 'sise' is not an option of method 'fish'; did you mean 'size'?"),
-        ({"size": 0}, "option 'size' of method 'fish': input should be greater than or equal to 1"),
-        ({"kind": "cod"}, "option 'kind' of method 'fish': input should be 'Cod' or 'Hake'"),
-        ({"smallest": 10}, "options of method 'fish': N of the smallest must not exceed N of the largest"),
+        ({"size": 0}, "option 'size' of method 'fish' must be at least 1, not 0"),
+        ({"kind": "cod"}, "option 'kind' of method 'fish' must be one of 'Cod', 'Hake', not cod"),
+        ({"smallest": 10}, "N of the smallest must not exceed N of the largest"),
     ],
 )
 def test_a_wrong_option_is_named(wrong, message):

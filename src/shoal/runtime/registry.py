@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError, unknown
+from shoal.errors import unknown
 from shoal.import_paths import load
 from shoal.runtime.threads import usable_threads
+from shoal.settings import checked
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -44,8 +45,6 @@ class Method:
 
     def configure(self, options: Any = None) -> "BaseModel":
         """The options as a validated model; an ``InputError`` names the field that is wrong."""
-        from pydantic import ValidationError
-
         model = self.options_model
         if isinstance(options, model):
             return options
@@ -53,16 +52,7 @@ class Method:
         for name in values:
             if name not in model.model_fields:
                 raise unknown("option", name, model.model_fields, where=f"an option of method '{self.name}'")
-        try:
-            return model(**values)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(str(part) for part in first["loc"])
-            what = (
-                f"option '{field}' of method '{self.name}'" if field else f"options of method '{self.name}'"
-            )
-            message = first["msg"].replace("Input should", "input should").removeprefix("Value error, ")
-            raise InputError(f"{what}: {message}") from None
+        return checked(model, values, lambda name: f"option '{name}' of method '{self.name}'")
 
 
 class Registry(Mapping[str, Method]):

@@ -7,7 +7,7 @@ from nicegui import ui
 
 from shoal.errors import InputError
 from shoal.runtime import Registry
-from shoal.settings import SettingField, changed, fields
+from shoal.settings import SettingField, changed, checked, fields
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.drawing_anew import draws_anew
@@ -132,10 +132,9 @@ class MethodPicker:
         if value is None:
             return None
         try:
-            self._methods[self.method].configure(changed(self._model, {field.name: value}))
+            checked(self._model, changed(self._model, {field.name: value}), lambda name: field.label)
         except InputError as problem:
-            words = str(problem).rpartition(": ")[2].replace("input should be", "must be")
-            return words[:1].upper() + words[1:]
+            return str(problem)
         return None
 
     def _reset(self) -> None:
