@@ -18,36 +18,32 @@ from shoal.tables.model.decimals import units
 from shoal.tables.model.figures import stack
 from shoal.tables.model.ready_made import Columns
 from shoal.tables.model.rules import MinimumFrequency, PPercent, Rule, concentration
-from shoal.tables.model.tabulated import Tabulation, Zeros, classify
+from shoal.tables.model.tabulated import Tabulation, classify
 from shoal.tables.model.trees import Tree, grow
 
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from shoal.tables.settings import TabulateSettings
+
 
 def from_records(
     data: "nw.DataFrame[Any]",
     codes: Mapping[str, Sequence[str]],
-    parents: Mapping[str, Mapping[str, str]],
     columns: Columns,
-    who_and_weight: tuple[str | None, str | None, str | None],
-    *,
+    parents: Mapping[str, Mapping[str, str]],
+    settings: "TabulateSettings",
     rules: tuple[Rule, ...] | None,
-    zeros: Zeros,
-    cost: str,
-    weights_public: bool,
-    missing: Missing,
-    further: tuple[str, ...],
-    shadow: bool,
 ) -> Tabulation:
     """The table of records, of several figures under one another."""
-    contributor, holding, weight = who_and_weight
+    contributor, holding, weight = settings.contributor, settings.holding, settings.weight
+    missing, further = settings.missing, settings.further_values
     value, dimensions = columns.value, list(codes)
     if columns.contributors or columns.largest or columns.status:
         raise InputError(
             f"columns that tell of the contributors of cells are for ready-made tables, {parameter('source', 'aggregated')}"
         )
-    if (further or shadow) and (value is None or not further):
+    if (further or settings.shadow) and (value is None or not further):
         raise InputError(
             f"{parameter('shadow')} and {parameter('further_values')} are for several figures; name the first with "
             f"{parameter('value')} and the others with {parameter('further_values')}"
@@ -79,7 +75,9 @@ def from_records(
         bad = first_record(number[weights < 0])
         raise InputError(f"column '{weight}' has negative weights: see {bad}")
     if prices is not None and (prices < 0).any():
-        raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
+        raise InputError(
+            f"column '{columns.cost}' has negative values; the cost of hiding a cell is at least 0"
+        )
     who = _who(data, contributor, holding, missing)
     table, size = cells_of(dimensions, trees)
     cells, records = _spread(leaf_codes, trees, dimensions, size)
@@ -92,16 +90,20 @@ def from_records(
             )
         weighted = own * weights
         totals = _sums(cells, weighted, records, table.cells)
-        contributions = _contributions(cells, who, weighted if weights_public else own, records, totals)
+        contributions = _contributions(
+            cells, who, weighted if settings.weights_public else own, records, totals
+        )
         filled = replace(table, values=totals)
-        made = classify(filled, trees, contributions, chosen, zeros, counts=value is None and weight is None)
+        made = classify(
+            filled, trees, contributions, chosen, settings.zeros, counts=value is None and weight is None
+        )
         price = (
-            costs(cost, totals, made.contributors)
+            costs(settings.cost, totals, made.contributors)
             if prices is None
             else _sums(cells, prices, records, table.cells)
         )
         found[str(name)] = replace(made, cost=price, remarks=remarks)
-    return stack(found, shadow=shadow) if further else next(iter(found.values()))
+    return stack(found, shadow=settings.shadow) if further else next(iter(found.values()))
 
 
 def _kept(

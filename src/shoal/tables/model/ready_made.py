@@ -23,11 +23,13 @@ from shoal.tables.model.rules import (
     room_below,
 )
 from shoal.tables.model.table import TOTAL, Table
-from shoal.tables.model.tabulated import NO_RULE, Tabulation, Zeros, classify
+from shoal.tables.model.tabulated import NO_RULE, Tabulation, classify
 from shoal.tables.model.trees import Tree, grow
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+    from shoal.tables.settings import TabulateSettings
 
 #: What every result of a ready-made table says.
 UNSEEN = warning(
@@ -81,18 +83,13 @@ def ready_made(
     texts: Mapping[str, Sequence[str]],
     totals: Mapping[str, str],
     columns: Columns,
-    *,
     hierarchies: Mapping[str, Mapping[str, str]],
+    settings: "TabulateSettings",
     rules: tuple[Rule, ...] | None,
-    zeros: Zeros,
-    rounding: float | None,
-    tolerance: float | None,
-    states: Mapping[str, str] | None = None,
 ) -> Tabulation:
     """The table that the rows of a file are; ``texts`` are its codes by dimension, ``totals`` the code of each total.
 
-    Cells that are not listed are empty if they are no totals; totals that are not listed are computed. ``states`` says what
-    the states of cells are called.
+    Cells that are not listed are empty if they are no totals; totals that are not listed are computed.
     """
     inside = {
         name: [TOTAL if code == totals.get(name) else code for code in codes] for name, codes in texts.items()
@@ -124,21 +121,21 @@ def ready_made(
         numbers=numbers,
         totals={name: code for name, code in totals.items() if code != TOTAL},
     )
-    _check_sums(table, hierarchies, rounding, tolerance)
+    _check_sums(table, hierarchies, settings.rounding, settings.tolerance)
     known = Aggregates(
         _known_counts(counts, values, where, listed, trees, shape, tops),
         _filled_tops(tops, where, listed, trees, shape),
         table.values,
     )
     chosen = _rules(rules, columns)
-    made = classify(table, trees, known, chosen, zeros, counts=columns.value is None)
+    made = classify(table, trees, known, chosen, settings.zeros, counts=columns.value is None)
     remarks = (
         *_remarks(table, listed, columns, chosen, rules),
         *_odd_totals(table, known, told=counts is not None),
     )
     made = replace(made, aggregated=True, remarks=remarks)
     if columns.status is not None:
-        made = _stated(made, data, columns, where, states or _STATES)
+        made = _stated(made, data, columns, where)
     if columns.cost is not None:
         prices = _column(data, columns.cost)
         if (prices < 0).any():
@@ -407,17 +404,16 @@ def _stated(
     data: "nw.DataFrame[Any]",
     columns: Columns,
     where: np.ndarray,
-    states: Mapping[str, str],
 ) -> Tabulation:
     """The table with the states and levels of its rows, which come on top of what rules say."""
     assert columns.status is not None
     words = [str(item).strip().lower() for item in data[columns.status].to_list()]
-    unknown = [place for place, word in enumerate(words) if word not in states]
+    unknown = [place for place, word in enumerate(words) if word not in _STATES]
     if unknown:
         raise InputError(
-            f"the status of {first_record(unknown)} is unknown; known are {', '.join(sorted(states))}"
+            f"the status of {first_record(unknown)} is unknown; known are {', '.join(sorted(_STATES))}"
         )
-    told = np.array([states[word] for word in words])
+    told = np.array([_STATES[word] for word in words])
     status, lower, upper = made.status.copy(), made.lower.copy(), made.upper.copy()
     remarks = list(made.remarks)
     if overruled := int((status[where[told == "z"]] == "u").sum()):

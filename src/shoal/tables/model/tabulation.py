@@ -9,6 +9,7 @@ from shoal.arguments import checked
 from shoal.errors import InputError, parameter, unknown
 from shoal.numbers import counted
 from shoal.remarks import Remark, note
+from shoal.settings import called_with
 from shoal.tables.files.frames import as_frame
 from shoal.tables.model.apriori import apply_apriori
 from shoal.tables.model.columns import Missing
@@ -19,6 +20,7 @@ from shoal.tables.model.ready_made import Columns, ready_made
 from shoal.tables.model.rules import Rule, parse_rule
 from shoal.tables.model.tabulated import Tabulation, Zeros
 from shoal.tables.model.trees import EitherWay, as_it_fits, refuse_circles
+from shoal.tables.settings import TabulateSettings
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -150,103 +152,77 @@ def tabulate(
     >>> made.table.cells, len(made.sensitive)
     (9, 2)
     """
+    settings = called_with(TabulateSettings, locals())
     if metadata is not None or needs_metadata(frame):
-        from shoal.tables.files.argus_described import rows_described
+        frame, settings, hierarchies = _described(frame, settings, hierarchies)
+    parents = {name: hierarchy_of(name, tree) for name, tree in (hierarchies or {}).items()}
+    made = _tabulated(as_frame(frame, "the data"), settings, parents)
+    return made if apriori is None else apply_apriori(made, apriori)
 
-        said = {
-            "dimensions": dimensions,
-            "source": source,
-            "value": value,
-            "total": total,
-            "contributors_column": contributors_column,
-            "largest_columns": largest_columns,
-            "status_column": status_column,
-            "level_columns": level_columns,
-        }
-        known = {name: item for name, item in said.items() if item}
-        found = rows_described(frame, {**known, "hierarchies": hierarchies, "metadata": metadata})
-        return tabulate(
-            found.frame,
-            **found.with_said({**known, "hierarchies": hierarchies}),
-            contributor=contributor,
-            holding=holding,
-            weight=weight,
-            weights_public=weights_public,
-            rules=rules,
-            apriori=apriori,
-            zeros=zeros,
-            cost=found.cost or cost if cost == "value" else cost,
-            missing=missing,
-            rounding=rounding,
-            tolerance=tolerance,
-            further_values=further_values,
-            shadow=shadow,
-        )
-    data = as_frame(frame, "the data")
+
+def _described(
+    frame: Any, settings: TabulateSettings, hierarchies: Mapping[str, Any] | None
+) -> tuple[Any, TabulateSettings, Mapping[str, Any]]:
+    """The rows of a file of τ-ARGUS, with what its metadata say where nobody says otherwise."""
+    from shoal.tables.files.argus_described import DESCRIBED, rows_described
+
+    known = {name: value for name in DESCRIBED if (value := getattr(settings, name))}
+    rows = rows_described(frame, {**known, "hierarchies": hierarchies, "metadata": settings.metadata})
+    every = rows.with_said({**known, "hierarchies": hierarchies})
+    trees = every.pop("hierarchies")
+    if settings.cost == "value":
+        every["cost"] = rows.cost or settings.cost
+    return rows.frame, settings.model_copy(update=every), trees
+
+
+def _tabulated(
+    data: "nw.DataFrame[Any]", settings: TabulateSettings, parents: Mapping[str, Mapping[str, str]]
+) -> Tabulation:
+    dimensions, cost = settings.dimensions, settings.cost
     columns = Columns(
-        value,
-        contributors_column,
-        tuple(largest_columns),
-        status_column,
-        *_two_levels(level_columns),
+        settings.value,
+        settings.contributors_column,
+        tuple(settings.largest_columns),
+        settings.status_column,
+        *_two_levels(settings.level_columns),
         cost=cost if cost in data.columns and cost not in COSTS else None,
     )
-    own = [name for name in (contributor, holding, weight) if name]
-    _check_names(data, dimensions, [*columns.named, *own, *further_values], hierarchies or {})
+    own = [name for name in (settings.contributor, settings.holding, settings.weight) if name]
+    _check_names(data, dimensions, [*columns.named, *own, *settings.further_values], parents)
     _refuse_two_roles(dimensions, columns)
-    parents = {name: hierarchy_of(name, given) for name, given in (hierarchies or {}).items()}
     for name, tree in parents.items():
         refuse_circles(name, tree)
-    chosen = tuple(rule if isinstance(rule, Rule) else parse_rule(rule) for rule in rules) if rules else None
-    codes, totals, aggregated = what_rows_are(data, dimensions, columns, total, source, missing)
+    rules = (
+        tuple(rule if isinstance(rule, Rule) else parse_rule(rule) for rule in settings.rules or ()) or None
+    )
+    codes, totals, aggregated = what_rows_are(
+        data, dimensions, columns, settings.total, settings.source, settings.missing
+    )
     if aggregated:
         unnamed = {name: found for name, found in codes.items() if name not in {**totals, **parents}}
         refuse_unnamed(data, codes, unnamed, columns)
-        if further_values:
-            raise InputError(
-                f"{parameter('further_values')} is for records; protect the figures of a ready-made table one after the other"
-            )
-        if own:
-            raise InputError(
-                f"rows that are cells of a table have no contributors of their own, so '{own[0]}' cannot be one; "
-                f"{parameter('source', 'records')} says that they are records"
-            )
+        _refuse_records(settings, own)
         made = as_it_fits(
-            lambda read: ready_made(
-                data,
-                codes,
-                totals,
-                columns,
-                hierarchies=read,
-                rules=chosen,
-                zeros=zeros,
-                rounding=rounding,
-                tolerance=tolerance,
-            ),
-            parents,
+            lambda trees: ready_made(data, codes, totals, columns, trees, settings, rules), parents
         )
         if columns.cost is None:
             made = replace(made, cost=costs(cost, made.table.values, made.contributors))
     else:
-        made = as_it_fits(
-            lambda read: from_records(
-                data,
-                codes,
-                read,
-                columns,
-                (contributor, holding, weight),
-                rules=chosen,
-                zeros=zeros,
-                cost=cost,
-                weights_public=weights_public,
-                missing=missing,
-                further=tuple(further_values),
-                shadow=shadow,
-            ),
-            parents,
+        made = as_it_fits(lambda trees: from_records(data, codes, columns, trees, settings, rules), parents)
+    return replace(made, remarks=(*made.remarks, *_marks(codes, parents, cells=aggregated)))
+
+
+def _refuse_records(settings: TabulateSettings, own: Sequence[str]) -> None:
+    """Refuse for cells of a table what only records have."""
+    if settings.further_values:
+        raise InputError(
+            f"{parameter('further_values')} is for records; protect the figures of a ready-made table one after the other"
         )
-    made = replace(made, remarks=(*made.remarks, *_marks(codes, parents, cells=aggregated)))
-    return made if apriori is None else apply_apriori(made, apriori)
+    if own:
+        raise InputError(
+            f"rows that are cells of a table have no contributors of their own, so '{own[0]}' cannot be one; "
+            f"{parameter('source', 'records')} says that they are records"
+        )
 
 
 def _marks(
