@@ -10,6 +10,7 @@ from shoal.errors import InputError
 from shoal.numbers import number
 from shoal.release.register.together import Together, read_table, together
 from shoal.release.release_reader import OpenedRelease, open_release
+from shoal.remarks import Remark, Remarked, note, remarks_in_json
 from shoal.report.glance import Glance
 
 # What differs from run to run and tells nothing.
@@ -27,16 +28,16 @@ class Change:
 
     def as_json(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {"part": self.part, "name": self.name, "before": self.before, "after": self.after}
+        return dict(vars(self))
 
 
 @dataclass(frozen=True, repr=False)
-class Difference(Glance):
+class Difference(Glance, Remarked):
     """What changed, and what both releases give away together."""
 
     changes: tuple[Change, ...]
     together: tuple[Together, ...]
-    notes: tuple[str, ...] = field(default=())
+    remarks: tuple[Remark, ...] = field(default=())
 
     @property
     def discloses(self) -> bool:
@@ -59,7 +60,7 @@ class Difference(Glance):
             "measured": self.measured,
             "changes": [item.as_json() for item in self.changes],
             "together": [item.as_json() for item in self.together],
-            "notes": list(self.notes),
+            **remarks_in_json(self.remarks),
         }
 
 
@@ -127,12 +128,15 @@ def diff_releases(
         number(change, "the share by which figures change", least=0.0)
     one, two = open_release(first), open_release(second)
     changes = [*_settings(one, two), *_figures(one, two), *_gates(one, two), *_outputs(one, two)]
-    notes = [
-        f"'{opened.name}' has no internal part: its settings and figures, and whose records it holds, are not known"
+    remarks = [
+        note(
+            "no-internal-part",
+            f"'{opened.name}' has no internal part: its settings and figures, and whose records it holds, are not known",
+        )
         for opened in (one, two)
         if opened.inside is None
     ]
-    return Difference(tuple(changes), tuple(together(one, two, change)), tuple(notes))
+    return Difference(tuple(changes), tuple(together(one, two, change)), tuple(remarks))
 
 
 def _changed(part: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
