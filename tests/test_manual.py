@@ -228,6 +228,10 @@ def test_every_folder_is_in_the_tree_with_a_sentence() -> None:
     assert found == {path.relative_to(ROOT / "src" / "shoal").as_posix() for path in packages}
 
 
+def test_all_registries_are_listed(options: ModuleType) -> None:
+    assert options.registries() in (MANUAL / "adding-a-method.md").read_text(encoding="utf-8")
+
+
 def test_the_words_of_the_registries_are_explained() -> None:
     text = (MANUAL / "adding-a-method.md").read_text(encoding="utf-8")
     registries = {

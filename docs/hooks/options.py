@@ -1,8 +1,8 @@
 """Tables of the manual made from the declarations: ``python docs/hooks/options.py`` writes them into the pages.
 
 Between ``<!-- options of NAME -->`` and ``<!-- end -->`` stand the options of an operation, behind ``methods of`` the methods
-it has to choose from and what can be set of them, behind ``figures of`` what its figures mean. A page reads the same built or
-not; a build makes the tables anew.
+it has to choose from and what can be set of them, behind ``figures of`` what its figures mean, behind ``registries of all`` where
+all methods are registered. A page reads the same built or not; a build makes the tables anew.
 """
 
 import re
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from mkdocs.exceptions import PluginError
 
 from shoal.cli.typer_command import FILES, shared_options
+from shoal.import_paths import load
 from shoal.operation import Operation, Product
 from shoal.operations import OPERATIONS
 from shoal.runtime import Registry
@@ -20,7 +21,8 @@ from shoal.settings import SettingField, fields
 
 _PAGES = Path(__file__).parents[1]
 _MADE = re.compile(
-    r"^(<!-- (options|methods|figures) of ([a-z-]+) -->)\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL
+    r"^(<!-- (options|methods|figures|registries) of ([a-z-]+) -->)\n(.*?)^<!-- end -->$",
+    re.MULTILINE | re.DOTALL,
 )
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _ELSEWHERE = "Only in the workbench"
@@ -51,6 +53,8 @@ def write() -> None:
 
 
 def _made(what: str, name: str) -> str:
+    if what == "registries":
+        return registries()
     if name not in OPERATIONS:
         raise PluginError(f"'{name}' is no operation, so it has no table of {what}")
     operation = OPERATIONS[name]
@@ -113,6 +117,26 @@ def methods(registry: Registry) -> str:
             ),
         )
     )
+
+
+def registries() -> str:
+    """Every registry: what it is of, which operations choose from it, and the file of each of its methods."""
+    users: dict[str, list[str]] = {}
+    for name, operation in OPERATIONS.items():
+        engines = (engine.methods for engine in operation.engines.values())
+        for path in dict.fromkeys(filter(None, (operation.methods, *engines))):
+            users.setdefault(path, []).append(name)
+    lines = []
+    for path, names in users.items():
+        registry: Registry = load(path)
+        files = [f"{name}: {_file(method.solver)}" for name, method in registry.items()]
+        used = ", ".join(map(_code, names))
+        lines.append([_plain(registry.domain), used, _file(path), "<br>".join(files)])
+    return _table(["registry of", "used by", "file", "its methods"], lines)
+
+
+def _file(path: str) -> str:
+    return _code(f"src/{path.partition(':')[0].replace('.', '/')}.py")
 
 
 def _setting(item: SettingField) -> Row:

@@ -1,8 +1,8 @@
 """An operation on data: declared once, run by every front end.
 
 An ``Operation`` names its settings, the function that runs it, what it can write, and the module that tells its result.
-Command line, REST, pages, the manual's tables of options and plans are made from it; none of them knows a single setting by
-name. A front end is a ``Workplace``: it finds data by its name, watches the search and says how much work is allowed.
+Command line, REST, forms, the manual's tables of options and plans are made from it. A front end is a ``Workplace``: it finds
+data by its name, watches the search and says how much work is allowed.
 
 The module that tells a result has these functions, each of the result and the settings it was made with:
 ``figures`` (one JSON object), ``facts`` (names and values), ``tables`` (``Rows``), ``page`` (the figures of the report) and

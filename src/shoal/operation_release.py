@@ -4,7 +4,7 @@ Plans, gates, manifests, checks, exports and the workbench work from this declar
 computed stands as an import path, so that nothing is loaded before it is needed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -45,75 +45,44 @@ class Written:
 class RecordPair(Protocol):
     """The records that a step read, and a published file that shows them as the step released them.
 
-    ``links`` has the row in ``after`` of each record of ``before``, −1 where the step removed it.
+    ``links`` has the row in ``after`` of each record of ``before``, −1 where the step removed it; ``originals`` are the records
+    before that were ``released``, both in the order of the source.
     """
 
-    @property
-    def before(self) -> "pl.DataFrame":
-        """What the step read."""
+    before: "pl.DataFrame"
+    after: "pl.DataFrame"
+    links: "np.ndarray"
+    originals: "pl.DataFrame"
+    released: "pl.DataFrame"
 
-    @property
-    def after(self) -> "pl.DataFrame":
-        """What is published."""
-
-    @property
-    def links(self) -> "np.ndarray":
-        """Which became which."""
-
-    @property
-    def originals(self) -> "pl.DataFrame":
-        """The records before that were released, in the order of the source."""
-
-    @property
-    def released(self) -> "pl.DataFrame":
-        """The released records, in the order of the source."""
-
-    def shows(self, columns: "list[str]") -> bool:
+    def shows(self, columns: Sequence[str]) -> bool:
         """Whether the published file has columns as the step released them."""
 
-    def reads(self, columns: "list[str]") -> bool:
+    def reads(self, columns: Sequence[str]) -> bool:
         """Whether the step read columns as the source has them."""
 
 
 class Evidence(Protocol):
-    """What somebody has who checks a step that was released: its settings, what it stated, and the files that are there."""
+    """What somebody has who checks a step that was released.
 
-    @property
-    def name(self) -> str:
-        """What the step is called."""
+    ``settings`` say where data is as far as it is there, and ``complete`` is whether all of it is; ``on_source`` is whether the
+    step reads a source, and not what another step released. ``stated`` are its figures, ``folder`` has the files it left, and
+    ``links`` is for each record that it read the row of the released one, −1 where there is none.
+    """
 
-    @property
-    def settings(self) -> Any:
-        """Its settings, which say where data is as far as that is there."""
-
-    @property
-    def stated(self) -> Mapping[str, Any]:
-        """The figures it stated."""
-
-    @property
-    def workplace(self) -> "Workplace":
-        """Where further data can be read."""
-
-    @property
-    def folder(self) -> Path:
-        """The files it left."""
-
-    @property
-    def links(self) -> "np.ndarray":
-        """For each record that the step read the row of the released one, −1 where there is none."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all data that the step read is there."""
-
-    @property
-    def on_source(self) -> bool:
-        """Whether the step reads a source, and not what another step released."""
+    name: str
+    settings: Any
+    complete: bool
+    on_source: bool
+    stated: Mapping[str, Any]
+    workplace: "Workplace"
+    folder: Path
+    links: "np.ndarray"
 
     def records(self, *, written: bool = False) -> RecordPair | None:
         """The records before and after, if they are published; ``written`` as the texts of their files."""
 
-    def source(self, columns: "list[str]") -> "pl.DataFrame | None":
+    def source(self, columns: Sequence[str]) -> "pl.DataFrame | None":
         """The records of the source, unless a step before changed some columns."""
 
     def table(self) -> Any:

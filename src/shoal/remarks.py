@@ -3,7 +3,7 @@
 Code decides by kind, severity and columns, never by the words of the text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -42,11 +42,6 @@ class Remark:
             "columns": list(self.columns),
             "text": self.text,
         }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "Remark":
-        """The remark that was written as JSON."""
-        return cls(content["kind"], content["severity"], tuple(content["columns"]), Message(content["text"]))
 
 
 def danger(kind: str, text: str, *columns: str) -> Remark:
@@ -105,9 +100,3 @@ def by_kind(remarks: Iterable[Remark]) -> list[list[Remark]]:
     for item in dict.fromkeys(remarks):
         groups.setdefault((_ORDER[item.severity], item.kind), []).append(item)
     return [groups[key] for key in sorted(groups, key=lambda key: key[0])]
-
-
-def without_columns(remarks: Sequence[Remark], gone: Iterable[str]) -> tuple[Remark, ...]:
-    """The remarks without those whose columns are all gone; what is about no column stays."""
-    gone = set(gone)
-    return tuple(item for item in remarks if not item.columns or not gone.issuperset(item.columns))

@@ -6,7 +6,7 @@ from threading import Event
 from typing import Any
 
 from shoal import sources
-from shoal.release.folder import RELEASE
+from shoal.operation_release import RecordsRelease
 from shoal.release.run import sweep as sweeping
 from shoal.release.run.sweep_folder import held, run_folder
 from shoal.runtime.secrets import Secret
@@ -18,7 +18,7 @@ def work(place: Path) -> None:
 
     folder = run_folder(place)
     folder.open(resume=False, force=True)
-    sources.write(pl.DataFrame({"name": ["Ode"]}), folder.path / RELEASE, force=True)
+    sources.write(pl.DataFrame({"name": ["Ode"]}), folder.path / RecordsRelease.passes_on, force=True)
     print("working", flush=True)
     Event().wait()
 

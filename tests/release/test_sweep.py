@@ -15,7 +15,7 @@ from tests.release.plans import MARKER, SURVEY, survey
 from tests.waiting import GUARD
 
 import shoal
-from shoal.release.folder import RELEASE
+from shoal.operation_release import RecordsRelease
 from shoal.release.plan.reader import read_plan
 from shoal.release.run import sweep as sweeping
 from shoal.release.run.sweep import Variant, measure, read_choice, variants
@@ -158,7 +158,9 @@ def test_processes_of_a_killed_sweep_end_and_leave_no_record(tmp_path: Path):
         assert running.stdout is not None
         assert running.stdout.readline() == "working\n"
         (left,) = folder.iterdir()
-        assert left.stat().st_mode & 0o077 == 0 and (left / RELEASE).stat().st_mode & 0o077 == 0
+        assert (
+            left.stat().st_mode & 0o077 == 0 and (left / RecordsRelease.passes_on).stat().st_mode & 0o077 == 0
+        )
     finally:
         running.kill()
     # All processes have this pipe: it ends with the last of them.

@@ -21,7 +21,6 @@ MANIFEST = "manifest.json"
 PLAN = "plan.toml"
 #: Which record of a step's input became which of its release.
 LINKS = "links.npy"
-RELEASE = "release.parquet"
 DONE = "done.json"
 #: What the manifest says of a CSV file that is not written with commas and points.
 SIGNS = ("separator", "decimal")

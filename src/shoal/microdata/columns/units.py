@@ -104,10 +104,3 @@ def unit_remarks(
         )
         for name in possible_units(frame, guesses, but)
     ]
-
-
-def unit_warnings(
-    frame: Any, unit: str | None, guesses: Sequence[Guess] | None = None, but: Collection[str | None] = ()
-) -> list[str]:
-    """The texts of ``unit_remarks``."""
-    return [item.text for item in unit_remarks(frame, unit, guesses, but)]
