@@ -1,4 +1,4 @@
-"""Columns of a frame as numbers a solver can work on, and back again: numbers, dates, ordered categories."""
+"""Columns of a frame as numbers a solver can work on, and back again: numbers, dates, categories with an order or none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,10 @@ from shoal.microdata.columns.orders import can_be_ordered, ordered_values
 from shoal.microdata.measures.before_after import Scale
 from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
 
-Kind = Literal["number", "integer", "moment", "ordinal"]
+Kind = Literal["number", "integer", "moment", "ordinal", "nominal"]
+
+#: The most values of a column of categories without an order: each is a coordinate of its own in the distances.
+MOST_CATEGORIES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +24,9 @@ class Attribute:
     """One column: its values as floats (missing is NaN), and what is needed to turn released numbers back.
 
     For an ordinal column ``values`` are ranks (equal values share their mean rank, so distances do not depend on the
-    spacing of the codes) and ``categories`` the values in order.
+    spacing of the codes) and ``categories`` the values in order. For a nominal column ``values`` are the positions among the
+    ``categories``, where a missing value is one too (``None``, the last). Where ``gap_is_value``, having no value counts in the
+    distances, and a group without values for the most part is released without one.
     """
 
     name: str
@@ -30,11 +35,17 @@ class Attribute:
     dtype: Any
     positions: np.ndarray | None = field(default=None, repr=False)
     categories: list[Any] = field(default_factory=list, repr=False)
+    gap_is_value: bool = False
 
     @property
     def missing(self) -> np.ndarray:
         """Which records have no value."""
         return np.isnan(self.values)
+
+    @property
+    def categorical(self) -> bool:
+        """Whether what is released are categories, not numbers or dates."""
+        return self.kind in ("ordinal", "nominal")
 
     @property
     def scale(self) -> Scale:
@@ -45,11 +56,18 @@ class Attribute:
 
 
 def read_attribute(
-    frame: nw.DataFrame, name: str, *, ordinal: bool = False, order: Sequence[Any] | None = None
+    frame: nw.DataFrame,
+    name: str,
+    *,
+    ordinal: bool = False,
+    order: Sequence[Any] | None = None,
+    nominal: bool = False,
 ) -> Attribute:
     """A column as numbers; an ``InputError`` if it cannot be one. Of an ordinal column ``order`` names the values."""
     column = frame[name]
     kind = column.dtype
+    if nominal:
+        return _nominal(column)
     if ordinal:
         return _ordinal(column, order)
     if kind.is_numeric():
@@ -81,7 +99,10 @@ def _what_to_do(column: nw.Series) -> str:
         return f"leave it out of {parameter('columns')}"
     if isinstance(column.dtype, nw.String | nw.Object) and (faults := faults_in_numbers(column.to_list())):
         return f"its values are numbers but for {faults}: correct or empty what stands there"
-    return f"leave it out of {parameter('columns')}, or name it in {parameter('ordinal')} if its values have an order"
+    return (
+        f"leave it out of {parameter('columns')}, or name it in {parameter('ordinal')} if its values have an order, in "
+        f"{parameter('nominal')} if not"
+    )
 
 
 def _check_size(name: str, values: np.ndarray) -> None:
@@ -118,14 +139,40 @@ def _ordinal(column: nw.Series, order: Sequence[Any] | None) -> Attribute:
     return Attribute(column.name, "ordinal", values, column.dtype, positions, categories)
 
 
+def _nominal(column: nw.Series) -> Attribute:
+    missing = np.array(column.is_null().to_numpy(), dtype=bool)
+    if column.dtype.is_float():
+        missing |= np.isnan(_floats(column))
+    items = [None if gone else value for value, gone in zip(column.to_list(), missing, strict=True)]
+    try:
+        # In an order that does not depend on that of the records.
+        categories: list[Any] = sorted(
+            {item for item in items if item is not None}, key=lambda item: (str(item), repr(item))
+        )
+    except TypeError:
+        raise InputError(f"column '{column.name}' holds lists or records, which are no categories") from None
+    if missing.any():
+        categories.append(None)
+    if len(categories) > MOST_CATEGORIES:
+        raise InputError(
+            f"column '{column.name}' has {len(categories):,} values, more than {MOST_CATEGORIES} categories; make it coarser "
+            f"first (shoal recode), or leave it out of {parameter('nominal')}"
+        )
+    position_of = {value: position for position, value in enumerate(categories)}
+    positions = np.array([position_of[item] for item in items], dtype=np.int64)
+    return Attribute(
+        column.name, "nominal", positions.astype(np.float64), column.dtype, positions, categories
+    )
+
+
 def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, backend: Any) -> nw.Series:
     """Released numbers as a column of the frame's kind; NaN becomes missing.
 
-    For an ordinal column ``released`` holds positions among the categories. Integers become floats unless ``whole``.
+    For categories ``released`` holds positions among them. Integers become floats unless ``whole``.
     """
     name = attribute.name
     missing = np.isnan(released)
-    if attribute.kind == "ordinal":
+    if attribute.categorical:
         items = [
             None if gone else attribute.categories[int(position)]
             for position, gone in zip(released, missing, strict=True)

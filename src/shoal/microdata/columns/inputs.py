@@ -12,7 +12,7 @@ from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.numbers import counted, number, whole
 from shoal.remarks import Remark, note
 
-Missing = Literal["refuse", "aside", "impute"]
+Missing = Literal["refuse", "aside", "impute", "value"]
 
 
 def as_names(names: str | Sequence[str]) -> list[str]:
@@ -99,6 +99,9 @@ def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tu
     keep = np.ones(n, dtype=bool)
     if not gaps:
         return keep, []
+    if missing == "value":
+        text = "a missing value is a value of its own: a group without values for the most part gets none"
+        return keep, [note("missing-values", text, *gaps)]
     any_gap = np.logical_or.reduce(list(gaps.values()))
     columns = ", ".join(f"{name} ({int(gap.sum())})" for name, gap in gaps.items())
     if missing == "refuse":

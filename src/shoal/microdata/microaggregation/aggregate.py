@@ -1,4 +1,4 @@
-"""What a group's records are replaced by: the mean, the median, or the mean as a whole number; weighted if asked for."""
+"""What a group's records are replaced by: the mean, the median, the mean as a whole number, or the most frequent category."""
 
 from typing import Literal
 
@@ -73,6 +73,29 @@ def ordinal_medians(positions: np.ndarray, labels: np.ndarray) -> np.ndarray:
     result = np.full(groups, np.nan)
     filled = ends > starts
     result[filled] = positions[present][order][(starts + (ends - starts - 1) // 2)[filled]]
+    return result
+
+
+def nominal_modes(positions: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The most frequent category of each group; of several the one that is more frequent in all, then the first.
+
+    >>> nominal_modes(np.array([0, 1, 1, 2, 0, 1]), np.array([0, 0, 0, 1, 1, 1])).tolist()
+    [1, 1]
+    """
+    width = int(positions.max()) + 1
+    pairs, counts = np.unique(labels.astype(np.int64) * width + positions, return_counts=True)
+    groups, categories = pairs // width, pairs % width
+    overall = np.bincount(positions, minlength=width)
+    order = np.lexsort((categories, -overall[categories], -counts, groups))
+    first = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    modes: np.ndarray = categories[order][first]
+    return modes
+
+
+def mostly_missing(missing: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Which groups have no value in more than half of their records."""
+    sizes = np.bincount(labels)
+    result: np.ndarray = 2 * np.bincount(labels[missing], minlength=sizes.size) > sizes
     return result
 
 

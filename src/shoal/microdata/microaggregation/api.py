@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 from shoal.exact_names import without
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
@@ -36,6 +36,7 @@ from shoal.microdata.columns.sorting import ORIGINAL_ORDER, sorted_by_release
 from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.measures.before_after import measure_changes
 from shoal.microdata.microaggregation.aggregate import Aggregate
+from shoal.microdata.microaggregation.categories import changes_of_categories, table_of
 from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
 from shoal.microdata.microaggregation.methods import METHODS
 from shoal.microdata.microaggregation.partitioning import Bounded, Partitioning, Shares
@@ -62,6 +63,9 @@ if TYPE_CHECKING:
 
 Order = Literal["keep", "sorted"]
 
+# Categories are many coordinates: groups go on getting better for longer.
+_ROUNDS_WITH_CATEGORIES = 60
+
 
 @checked
 def microaggregate(
@@ -72,10 +76,11 @@ def microaggregate(
     method: str = "auto",
     options: Mapping[str, Any] | None = None,
     groups: Sequence[Sequence[str]] | Literal["auto"] | None = None,
-    aggregate: Aggregate = "mean",
+    aggregate: Aggregate | None = None,
     ordinal: Sequence[str] | Orders = (),
+    nominal: Sequence[str] = (),
     by: Sequence[str] = (),
-    missing: Missing = "refuse",
+    missing: Missing | None = None,
     attribute_weights: Mapping[str, float] | None = None,
     sample_weights: str | None = None,
     largest: int | None = None,
@@ -112,15 +117,22 @@ def microaggregate(
     groups : sequence of sequences of str or "auto", optional
         Protect columns group by group; k then holds within each. ``"auto"`` looks for the groups that balance loss and
         risk best.
-    aggregate : {"mean", "median", "rounded-mean"}, default "mean"
-        What stands for a group; ``"rounded-mean"`` keeps integers whole.
+    aggregate : {"mean", "median", "rounded-mean"}, optional
+        What stands for a group; ``"rounded-mean"`` keeps integers whole. The mean by default, rounded where there are
+        nominal columns.
     ordinal : sequence of str, or mapping of str to sequence, default ()
         Columns whose order counts, not their values: the middle value of a group is released. Names alone will do for
         what has an order; texts need theirs, ``{"education": ["low", "high"], "age": None}``.
+    nominal : sequence of str, default ()
+        Columns of categories without an order, protected together with the others: a group gets its most frequent category,
+        in the codes of the column. ``["*"]`` takes all categories that an intruder could know (``guess_roles``) and that
+        are not named elsewhere.
     by : sequence of str, default ()
         Columns that form strata no group crosses.
-    missing : {"refuse", "aside", "impute"}, default "refuse"
-        Records with gaps in the protected columns: refuse the frame, do not release them, or fill in the group's mean.
+    missing : {"refuse", "aside", "impute", "value"}, optional
+        Records with gaps in the protected columns: refuse the frame, do not release them, fill in the group's mean, or take
+        a gap for a value of its own, which a group gets that has no values for the most part. Refused by default, a value
+        where there are nominal columns; in those it always is one.
     attribute_weights : mapping of str to float, optional
         How much a column counts in the distance; 1 by default.
     sample_weights : str, optional
@@ -192,9 +204,13 @@ def microaggregate(
     >>> safe.quasi, safe.k_release
     (('turnover', 'region'), 1)
     """
+    aggregate = aggregate or ("rounded-mean" if nominal else "mean")
+    missing = missing or ("value" if nominal else "refuse")
     check_choice("aggregate", aggregate, get_args(Aggregate))
     check_choice("missing", missing, get_args(Missing))
     check_choice("order", order, get_args(Order))
+    if nominal and method == "auto":
+        options = {"rounds": _ROUNDS_WITH_CATEGORIES, **(options or {})}
     METHODS[method].configure(options)
     data, declared = read_frame(frame), unit
     unit = unit_column(unit, data.columns)
@@ -204,19 +220,29 @@ def microaggregate(
     groups = groups if groups is None or groups == "auto" else [as_names(group) for group in groups]
     by, drop, orders = as_names(by), as_names(drop), read_orders(ordinal)
     quasi = None if quasi is None else as_names(quasi)
-    check_names(data, [*by, *drop, *orders, *(quasi or ()), unit, sample_weights])
+    nominal, all_categories = as_names(nominal), list(nominal) == ["*"]
+    elsewhere = [*by, *drop, unit, sample_weights]
+    check_names(data, [*orders, *([] if all_categories else nominal), *(quasi or ()), *elsewhere])
     if len(data) == 0:
         raise InputError("there are no records")
+    guesses = with_roles(guess_roles(data), roles or {})
+    if all_categories:
+        nominal = _all_categories(guesses, [*orders, *(columns or ()), *elsewhere])
+    else:
+        _check_nominal(nominal, [*orders, *elsewhere])
     check_k(k)
     if largest is not None:
         whole(largest, "the largest group", least=1)
     threads = usable_threads(threads)
     remarks: list[Remark] = []
 
-    guesses = with_roles(guess_roles(data), roles or {})
     named = None if groups == "auto" else groups
-    elsewhere = [*by, *drop, unit, sample_weights]
-    names, column_groups, of_columns = _columns(data, guesses, columns, named, list(orders), elsewhere)
+    if nominal and groups == "auto":
+        raise InputError(
+            f"{parameter('groups', 'auto')} groups numbers only; name the {parameter('groups')}, or leave out "
+            f"{parameter('nominal')}"
+        )
+    names, column_groups, of_columns = _columns(data, guesses, columns, named, [*orders, *nominal], elsewhere)
     remarks += of_columns
     for role, others in (("strata", by), ("columns to drop", drop)):
         for name in others:
@@ -225,14 +251,14 @@ def microaggregate(
     if unit in names:
         raise InputError(f"column '{unit}' is to be protected, so it cannot say whose records these are")
     check_quasi(quasi or (), unit, drop)
-    attributes = _read_attributes(data, names, orders)
+    attributes = _read_attributes(data, names, orders, nominal, missing)
     remarks += remarks_on_orders(data, orders)
     keep, of_gaps = records_to_keep(attributes, missing)
     remarks += of_gaps
     set_aside = len(data) - int(keep.sum())
     if set_aside:
         data = data.filter(keep.tolist())
-        attributes = _read_attributes(data, names, orders)
+        attributes = _read_attributes(data, names, orders, nominal, missing)
     n = len(data)
     if n == 0:
         raise InputError("every record has a missing value in the columns to protect")
@@ -280,7 +306,7 @@ def microaggregate(
     for number, group in enumerate(column_groups):
         members = [attributes[name] for name in group]
         scale = [factors[name] for name in group]
-        points, imputed = scaled_points(members, scale)
+        points, filled_in = scaled_points(members, scale)
         phase = f"group {number + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
         labels, solved = partitioning.search(points, number, phase)
         labels, joined = join_short_groups(
@@ -300,7 +326,7 @@ def microaggregate(
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
-        proved = Bounded(None, reached=False, hurried=False) if imputed.any() else partitioning.bound(solved)
+        proved = Bounded(None, reached=False, hurried=False) if filled_in else partitioning.bound(solved)
         bound_hurried = bound_hurried or proved.hurried
         # The proof is for group means in the scaled space; other aggregates only inherit the bound.
         exact = (
@@ -370,10 +396,10 @@ def microaggregate(
             "group, not for all together; K of the release says what holds"
         )
         remarks.append(warning("separate-groups", text, *names))
-    if aggregate == "median" and any(attribute.kind != "ordinal" for attribute in attributes.values()):
+    if aggregate == "median" and not all(attribute.categorical for attribute in attributes.values()):
         remarks.append(MEDIAN_TELLS)
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
-    if gaps:
+    if gaps and missing != "value":
         text = (
             f"{counted(gaps, 'value stays', 'values stay')} missing, because nobody in the same group has one"
         )
@@ -388,8 +414,9 @@ def microaggregate(
     if len(column_groups) > 1 or grouping is not None:
         from shoal.microdata.grouping.automatic import release_fitness
 
-        numbers = [attribute for attribute in attributes.values() if attribute.kind != "ordinal"]
+        numbers = [attribute for attribute in attributes.values() if not attribute.categorical]
         fitness = release_fitness(numbers, released, threads)
+    ordered = [name for name in names if attributes[name].kind != "nominal"]
     counted_over = "all that could be known" if quasi is None else "the columns named"
     result = Microaggregation(
         frame=protected.to_native(),
@@ -406,12 +433,13 @@ def microaggregate(
         grouping=grouping,
         fitness=fitness,
         changes=measure_changes(
-            names,
-            np.column_stack([attributes[name].values for name in names]),
-            np.column_stack([comparable(attributes[name], released[name]) for name in names]),
-            scales=[attributes[name].scale for name in names],
+            ordered,
+            table_of([attributes[name].values for name in ordered], n),
+            table_of([comparable(attributes[name], released[name]) for name in ordered], n),
+            scales=[attributes[name].scale for name in ordered],
             weights=weights,
         ),
+        categories=changes_of_categories(attributes, released, parts) if nominal else None,
         remarks=tuple(remarks),
         settings=(
             ("k", k),
@@ -419,6 +447,7 @@ def microaggregate(
             ("options of the method", _listed(options)),
             ("aggregate", aggregate),
             ("ordinal columns", ", ".join(orders) or None),
+            ("nominal columns", ", ".join(nominal) or None),
             ("attribute weights", _listed(attribute_weights)),
             ("sample weights", sample_weights),
             ("missing values", missing),
@@ -454,10 +483,40 @@ def _listed(settings: Mapping[str, Any] | None) -> str | None:
     return ", ".join(f"{name} = {value}" for name, value in (settings or {}).items()) or None
 
 
-def _read_attributes(data: nw.DataFrame, names: Sequence[str], orders: Orders) -> dict[str, Attribute]:
-    return {
-        name: read_attribute(data, name, ordinal=name in orders, order=orders.get(name)) for name in names
-    }
+def _read_attributes(
+    data: nw.DataFrame, names: Sequence[str], orders: Orders, nominal: Sequence[str], missing: Missing
+) -> dict[str, Attribute]:
+    attributes = {}
+    for name in names:
+        attribute = read_attribute(
+            data, name, ordinal=name in orders, order=orders.get(name), nominal=name in nominal
+        )
+        attributes[name] = replace(
+            attribute, gap_is_value=missing == "value" and bool(attribute.missing.any())
+        )
+    return attributes
+
+
+def _check_nominal(nominal: Sequence[str], others: Sequence[str | None]) -> None:
+    for position, name in enumerate(nominal):
+        if name in nominal[:position]:
+            raise InputError(f"column '{name}' is named twice in {parameter('nominal')}")
+        if name in others:
+            raise InputError(
+                f"column '{name}' is among the categories without an order ({parameter('nominal')}), so it cannot be an "
+                "ordered one, a stratum, a weight, the unit or dropped at once"
+            )
+
+
+def _all_categories(guesses: Sequence[Guess], others: Sequence[str | None]) -> list[str]:
+    """The categories that could be known: what is not averaged and not named elsewhere."""
+    averaged = {guess.column for guess in guesses if guess.averaged}
+    categories = [name for name in knowable(guesses) if name not in averaged and name not in others]
+    if not categories:
+        raise InputError(
+            f"no column looks like categories that could be known; name them with {parameter('nominal')}"
+        )
+    return categories
 
 
 def _columns(

@@ -53,7 +53,7 @@ def _inferred(result: "Microaggregation") -> str:
         for name in part.columns:
             groups += part.sizes.size
             single += int(groups_without_range(columns[name].values, part.labels).sum())
-            if columns[name].kind != "ordinal":
+            if not columns[name].categorical:
                 dominated += int(dominated_groups(columns[name].values, part.labels).sum())
     return (
         f"Counted over all protected columns, {single:,} of {groups:,} groups hold a single value, which is everybody's there, "

@@ -27,6 +27,9 @@ class AutoOptions(Options):
     """Options of ``auto``."""
 
     whole: int = Field(default=SEARCHED_WHOLE, ge=0, description="most records that are searched as a whole")
+    rounds: int = Field(
+        default=0, ge=0, description="rounds over blocks of more records; 0: as usual, 60 with categories"
+    )
 
 
 @solver(AutoOptions)
@@ -53,6 +56,8 @@ def solve(problem: Problem, options: AutoOptions, context: SearchContext) -> Par
         options_of_blocks = blocks.BlocksOptions(refinement=REFINEMENT)
     else:
         options_of_blocks = blocks.BlocksOptions(block=SMALL_BLOCK, groups=SMALL_GROUPS, costly=COSTLY)
+    if options.rounds and context.budget.usual:
+        context = replace(context, budget=replace(context.budget, iterations=options.rounds))
     return blocks.solve(problem, options_of_blocks, **vars(context))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.columns.attributes import Attribute
+from shoal.microdata.microaggregation.aggregate import mostly_missing
 from shoal.microdata.microaggregation.solution import group_means, numbered_by_appearance
 from shoal.numbers import counted
 
@@ -25,22 +26,23 @@ DOMINANCE_PERCENT = 10.0
 class Contributions:
     """Which records have a value in a column, and what they weigh in its mean (nothing said: all the same).
 
-    ``owners`` says whose records these are, as whole numbers from 0 on; without it each is somebody else's.
+    ``owners`` says whose records these are, as whole numbers from 0 on; without it each is somebody else's. With
+    ``gap_is_value`` a group without values for the most part releases none, and needs no contributors.
     """
 
     column: str
     present: np.ndarray = field(repr=False)
     weights: np.ndarray | None = field(default=None, repr=False)
     owners: np.ndarray | None = field(default=None, repr=False)
+    gap_is_value: bool = False
 
     @classmethod
     def to(
         cls, attribute: Attribute, weights: np.ndarray | None, owners: np.ndarray | None = None
     ) -> "Contributions":
-        """Those to an attribute; the middle of ordered values is not weighted."""
-        return cls(
-            attribute.name, ~attribute.missing, None if attribute.kind == "ordinal" else weights, owners
-        )
+        """Those to an attribute; categories are not weighted."""
+        weights = None if attribute.categorical else weights
+        return cls(attribute.name, ~attribute.missing, weights, owners, attribute.gap_is_value)
 
     @classmethod
     def of_members(cls, unit: str, owners: np.ndarray) -> "Contributions":
@@ -62,11 +64,13 @@ class Contributions:
         [1, 2]
         """
         members = self._distinct(labels, self.present)
+        if self.gap_is_value:
+            members = np.where(mostly_missing(~self.present, labels), 0, members)
         if self.weights is None:
             return members
         weighing = self._distinct(labels, self.present & (self.weights > 0))
         # Where nobody weighs anything the plain mean is released.
-        return np.where(weighing > 0, weighing, members)
+        return np.where((weighing > 0) & (members > 0), weighing, members)
 
     def _distinct(self, labels: np.ndarray, who: np.ndarray) -> np.ndarray:
         groups = int(labels.max()) + 1
@@ -79,7 +83,7 @@ class Contributions:
     def short(self, labels: np.ndarray, k: int) -> np.ndarray:
         """Which groups have a value of fewer than k contributors, or of one that dominates; having none is fine."""
         counts = self.counted(labels)
-        return ((counts > 0) & (counts < k)) | self._dominated(labels)
+        return (counts > 0) & ((counts < k) | self._dominated(labels))
 
     def _dominated(self, labels: np.ndarray) -> np.ndarray:
         groups = int(labels.max()) + 1

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.microdata.microaggregation.release import comparable
+from shoal.microdata.microaggregation.release import comparable, indicators
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
@@ -70,18 +70,25 @@ def expected_links(result: "Microaggregation") -> list[tuple[str, float]]:
 
     if result.records > MOST_LINKED:
         return []
-    before, after = {}, {}
+    before, after, weight = {}, {}, {}
     for attribute, released in result.released_columns():
-        before[attribute.name] = attribute.values
-        after[attribute.name] = comparable(attribute, released)
+        weight[attribute.name] = np.sqrt(0.5) if attribute.kind == "nominal" else 1.0
+        if attribute.kind == "nominal":
+            before[attribute.name] = indicators(attribute, attribute.values)
+            after[attribute.name] = indicators(attribute, released)
+        else:
+            before[attribute.name] = attribute.values[:, None]
+            after[attribute.name] = comparable(attribute, released)[:, None]
     scenarios = [part.columns for part in result.parts]
     if len(scenarios) > 1:
         scenarios.append(result.columns)
     found = []
     for columns in scenarios:
-        known = np.column_stack([before[name] for name in columns])
-        seen = np.column_stack([after[name] for name in columns])
+        known = np.hstack([before[name] for name in columns])
+        seen = np.hstack([after[name] for name in columns])
         whole = ~(np.isnan(known).any(axis=1) | np.isnan(seen).any(axis=1))
-        links = link_by_distance(*on_common_scale(known[whole], seen[whole]))
+        # Two different categories are as far from each other as the two ends of a number's range.
+        scale = np.concatenate([np.full(before[name].shape[1], weight[name]) for name in columns])
+        links = link_by_distance(*(scale * table for table in on_common_scale(known[whole], seen[whole])))
         found.append((", ".join(columns), links.expected))
     return found

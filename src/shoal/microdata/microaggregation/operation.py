@@ -55,7 +55,9 @@ def removed(settings: MicroaggregateSettings, records: Records) -> list[str]:
     if settings.drop is not None:
         return settings.drop
     groups = settings.groups if isinstance(settings.groups, list) else []
-    wanted = {*(settings.columns or ()), *settings.ordinal, *(settings.quasi or ())}.union(*groups)
+    wanted = {*(settings.columns or ()), *settings.ordinal, *settings.nominal, *(settings.quasi or ())}.union(
+        *groups
+    )
     roles = records.roles or {}
     return [name for name, role in roles.items() if role in REMOVED and name not in wanted]
 
@@ -130,9 +132,10 @@ def _texts_to_average(settings: Any, source: "pl.DataFrame") -> "Iterator[tuple[
 
     for name in settings.columns or ():
         text = name in source.columns and source.schema[name] in (pl.String, pl.Categorical)
-        if text and name not in (settings.ordinal or ()):
+        if text and name not in settings.ordinal and name not in settings.nominal:
             why = f"column '{name}' holds texts, which have no mean; leave it out of {parameter('columns')}, or name it in "
-            yield "columns", f"{why}{parameter('ordinal')} if its values have an order"
+            which = f"{parameter('ordinal')} if its values have an order, in {parameter('nominal')} if not"
+            yield "columns", f"{why}{which}"
 
 
 OPERATION = Operation(

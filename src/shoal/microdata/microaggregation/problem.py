@@ -7,6 +7,10 @@ import numpy as np
 
 from shoal.errors import Infeasible, InputError
 
+#: The squared distance between two different categories, or between having a value and having none, where numbers and ranks
+#: have a deviation of 1.
+CATEGORY_DISTANCE = 2.5
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -61,7 +61,8 @@ def recounted(evidence: Evidence) -> dict[str, Any]:
     units = None if unit is None else pair.originals[unit]
     if pair.shows(columns):
         stated["k_protected"] = class_figures(as_texts(pair.released, columns), units)["k"]
-        if not settings.ordinal and pair.reads(columns):
+        only_numbers = not settings.ordinal and not settings.nominal and settings.missing != "value"
+        if only_numbers and pair.reads(columns):
             weights = settings.attribute_weights or {}
             stated |= squared_errors(pair.originals, pair.released, columns, weights)
     if pair.shows(quasi):
@@ -74,8 +75,8 @@ def recounted(evidence: Evidence) -> dict[str, Any]:
 
 
 def lost(settings: Any, folder: Path, pair: RecordPair, columns: Sequence[str]) -> float | None:
-    """The share of the squared errors of a single group, in percent; not of columns whose order alone counts."""
-    if settings.ordinal or settings.attribute_weights:
+    """The share of the squared errors of a single group, in percent; not of categories, or with weights."""
+    if settings.ordinal or settings.nominal or settings.missing == "value" or settings.attribute_weights:
         return None
     loss: float = squared_errors(pair.originals, pair.released, columns, {})["loss_percent"]
     return loss

@@ -146,7 +146,9 @@ def _warnings_on_determined(
     kinds = frame.schema
     # Of records that are elsewhere lists and structures were not looked at.
     numeric = [name for name in kept if name in kinds and kinds[name].is_numeric()]
-    given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in protected]
+    # The numbers of categories without an order say nothing: those are not looked at.
+    with_order = [attribute for attribute in protected if attribute.kind != "nominal"]
+    given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in with_order]
     given_away = [(name, by) for name, by in given_away if by]
     if not given_away:
         return []
@@ -238,7 +240,7 @@ def remarks_on_skew(attributes: Sequence[Attribute]) -> list[Remark]:
     """Columns so skewed that a few records dominate the distances."""
     skewed = []
     for attribute in attributes:
-        if attribute.kind == "ordinal":
+        if attribute.categorical:
             continue
         values = attribute.values[~np.isnan(attribute.values)]
         values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)

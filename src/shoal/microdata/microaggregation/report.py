@@ -1,5 +1,6 @@
 """The report of a microaggregation: what a release officer must see to sign, and nothing confidential."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from shoal.remarks import remarks_in_json
 from shoal.report.definitions import told
 
 if TYPE_CHECKING:
+    from shoal.microdata.microaggregation.categories import CategoryChanges
     from shoal.microdata.microaggregation.result import Microaggregation
     from shoal.report.page import Page
     from shoal.runtime import Progress
@@ -62,8 +64,20 @@ def figures(result: "Microaggregation", settings: object) -> dict[str, Any]:
         "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
+        **_categories(result),
         **_grouping(result),
         **remarks_in_json(result.remarks),
+    }
+
+
+def _categories(result: "Microaggregation") -> dict[str, Any]:
+    """What categories lost, where some are nominal."""
+    if result.categories is None:
+        return {}
+    return {
+        "categories": [asdict(change) for change in result.categories.columns],
+        "unchanged": result.categories.unchanged,
+        "new_combinations": result.categories.new_combinations,
     }
 
 
@@ -104,13 +118,41 @@ def facts(result: "Microaggregation", settings: object) -> list[tuple[str, Any]]
 def tables(result: "Microaggregation", settings: object) -> list[Rows]:
     """Means and deviations before and after."""
     change = f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}"
-    return [
-        Rows(
-            ["column", "mean before", "after", "deviation before", "after", "variance kept %"],
-            [item.row() for item in result.changes.columns],
-            rest=change if len(result.changes.columns) > 1 else "",
+    numbers = Rows(
+        ["column", "mean before", "after", "deviation before", "after", "variance kept %"],
+        [item.row() for item in result.changes.columns],
+        rest=change if len(result.changes.columns) > 1 else "",
+    )
+    rows = [numbers] if result.changes.columns else []
+    if result.categories is not None:
+        rows.append(
+            Rows(_OF_CATEGORIES, _category_rows(result.categories), rest=_of_records(result.categories))
         )
+    return rows
+
+
+_OF_CATEGORIES = [
+    "column",
+    "records changed %",
+    "records in groups of one true value %",
+    "values",
+    "lost",
+    "rarer",
+]
+
+
+def _category_rows(changes: "CategoryChanges") -> list[tuple[str, float, float, int, int, int]]:
+    return [
+        (item.column, 100.0 * item.changed, 100.0 * item.one_value, item.values, item.lost, item.rarer)
+        for item in changes.columns
     ]
+
+
+def _of_records(changes: "CategoryChanges") -> str:
+    return (
+        f"{100.0 * changes.unchanged:.1f} % of the records are released as they were; {100.0 * changes.new_combinations:.1f} % "
+        "have values that nobody had together"
+    )
 
 
 def _k_in_words(result: "Microaggregation") -> list[tuple[str, str]]:
@@ -179,7 +221,7 @@ def _exposure(out: "Page", result: "Microaggregation") -> None:
     rows = []
     for part in result.parts:
         for name in part.columns:
-            values, measured = columns[name].values, columns[name].kind != "ordinal"
+            values, measured = columns[name].values, not columns[name].categorical
             single = int(groups_without_range(values, part.labels).sum())
             dominated = int(dominated_groups(values, part.labels).sum()) if measured else None
             rows.append((name, part.sizes.size, single, dominated))
@@ -216,10 +258,16 @@ def _search(out: "Page", result: "Microaggregation") -> None:
 
 def _columns(out: "Page", result: "Microaggregation") -> None:
     out.section("Before and after")
-    out.table(
-        ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
-        [change.row() for change in result.changes.columns],
-    )
+    if result.changes.columns:
+        out.table(
+            ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
+            [change.row() for change in result.changes.columns],
+        )
+    if result.categories is not None:
+        out.table(_OF_CATEGORIES, _category_rows(result.categories))
+        out.text(
+            f"{_of_records(result.categories)}. Rarer are values that fewer than half of those have who had them."
+        )
     _correlations(out, result)
     if result.anonymity.units < result.records:
         # A bin of ten records may stand for one person.

@@ -12,6 +12,7 @@ from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.measures.before_after import Changes
+from shoal.microdata.microaggregation.categories import CategoryChanges
 from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
@@ -62,7 +63,7 @@ class Microaggregation(Remarked, Glance):
     ``quasi``, all that an intruder could know of somebody (named, or else guessed: ``quasi_guessed``); it is the one that
     counts. ``k_protected`` is what it has over the protected columns alone. Where columns were protected in several
     groups, ``fitness`` says what the release itself loses and discloses, and ``grouping`` how the groups were found, if
-    nobody named them.
+    nobody named them. ``categories`` says what categories lost where some are nominal.
     ``record_links`` say which released record stands for which original one, for ``shoal.compare``; they are internal.
     """
 
@@ -82,6 +83,7 @@ class Microaggregation(Remarked, Glance):
     settings: tuple[tuple[str, Any], ...]
     record_links: RecordLinks
     _check: ReleaseCheck
+    categories: CategoryChanges | None = None
     grouping: "AttributeGrouping | None" = None
     fitness: "Fitness | None" = None
 

@@ -53,23 +53,38 @@ class MicroaggregateSettings(SearchSettings, EngineSettings):
         section=_RECORDS,
         label="Orders of texts",
     )
+    nominal: Columns = setting(
+        [],
+        "Categories without an order: a group gets its most frequent one ('*': all that could be known).",
+        section=_RECORDS,
+        label="Categories without an order",
+    )
     by: Columns = setting(
         [], "Strata no group may cross.", section=_RECORDS, label="Strata no group may cross"
     )
     drop: Columns | None = setting(
         None, "Identifiers to remove.", section=_RECORDS, label="Columns to remove"
     )
-    missing: Literal["refuse", "aside", "impute"] = choice(
-        "Records with gaps: refuse, do not release, or fill in.",
-        {"refuse": "are refused", "aside": "are set aside, not released", "impute": "are filled in"},
+    missing: Literal["refuse", "aside", "impute", "value"] | None = setting(
+        None,
+        "Records with gaps: refuse, do not release, fill in, or take a gap for a value.",
         section=_RECORDS,
         label="Records with gaps",
+        words={
+            "refuse": "are refused",
+            "aside": "are set aside, not released",
+            "impute": "are filled in",
+            "value": "have a value of its own there",
+        },
+        otherwise="refuse; value where there are categories without an order",
     )
-    aggregate: Literal["mean", "median", "rounded-mean"] = choice(
+    aggregate: Literal["mean", "median", "rounded-mean"] | None = setting(
+        None,
         "What stands for a group.",
-        {"mean": "its mean", "median": "its median", "rounded-mean": "its mean, rounded"},
         section=_RECORDS,
         label="A group is replaced by",
+        words={"mean": "its mean", "median": "its median", "rounded-mean": "its mean, rounded"},
+        otherwise="mean; rounded-mean where there are categories without an order",
     )
     largest: int | None = setting(
         None,

@@ -14,7 +14,7 @@ import polars as pl
 from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.microdata.columns.few_numbers import for_frame
 from shoal.microdata.columns.integers import whole_numbers
-from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.problem import CATEGORY_DISTANCE, Problem
 from shoal.microdata.microaggregation.solution import Partition
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class ReleaseCheck:
             assert np.array_equal(for_group[part.labels], seen, equal_nan=True), (
                 f"column '{attribute.name}' differs within a group"
             )
-            self._expect_contributors(attribute, part.labels, k, owners)
+            self._expect_contributors(attribute, part.labels, k, owners, released=~np.isnan(seen))
             assert self._is_aggregate(attribute, part.labels, for_group), (
                 f"column '{attribute.name}' does not hold the {self.aggregate} of its group"
             )
@@ -128,11 +128,13 @@ class ReleaseCheck:
     def released_values(self, data: nw.DataFrame, attribute: Attribute) -> np.ndarray:
         """A column of the released frame as numbers, in the order of the original records."""
         back = np.empty(len(self.permutation))
-        if attribute.kind == "ordinal":
+        if attribute.categorical:
             place = {value: position for position, value in enumerate(attribute.categories)}
+            # A file may know no difference between an empty text and none.
+            none = place.get(None, place.get("", -1)) if attribute.kind == "nominal" else np.nan
             column = data[attribute.name]
-            items = zip(column.to_list(), column.is_null().to_list(), strict=True)
-            seen = np.array([np.nan if gone else place.get(item, -1) for item, gone in items], dtype=float)
+            items = zip(column.to_list(), _missing(column).tolist(), strict=True)
+            seen = np.array([none if gone else place.get(item, -1) for item, gone in items], dtype=float)
         else:
             seen = read_attribute(data, attribute.name).values
         back[self.permutation] = seen
@@ -140,9 +142,24 @@ class ReleaseCheck:
 
     def _is_aggregate(self, attribute: Attribute, labels: np.ndarray, released: np.ndarray) -> bool:
         """Whether every group got what its known values come to, and one without any got nothing."""
+        if attribute.kind == "nominal":
+            return _are_most_frequent(labels, attribute.values, released)
+        unknown = np.isnan(attribute.values)
+        if attribute.gap_is_value:
+            # A group without values for the most part got nothing, too, and is looked at no further.
+            without = (
+                pl.DataFrame({"group": labels, "unknown": unknown})
+                .group_by("group")
+                .agg(pl.col("unknown").mean())
+            )
+            empty_groups = without.filter(pl.col("unknown") > 0.5)["group"].to_numpy()
+            if not np.isnan(released[empty_groups]).all():
+                return False
+            unknown |= np.isin(labels, empty_groups)
+        of_groups = np.where(unknown, np.nan, attribute.values)
         if attribute.kind == "ordinal":
             assert attribute.positions is not None
-            values = np.where(attribute.positions >= 0, attribute.positions, np.nan)
+            values = np.where(unknown, np.nan, attribute.positions)
             # Of two middle categories the lower one.
             made = _by_group(labels, values, made=pl.col("value").quantile(0.5, "lower"))["made"]
             return bool(np.array_equal(made, released, equal_nan=True))
@@ -151,22 +168,28 @@ class ReleaseCheck:
         value, weight = pl.col("value"), pl.col("weight")
         middle = value.median() if self.aggregate == "median" else value.mean()
         if self.weights is not None and self.aggregate == "median":
-            return _is_weighted_median(labels, attribute.values, self.weights, released, rounding)
+            return _is_weighted_median(labels, of_groups, self.weights, released, rounding)
         if self.weights is not None:
             # Where nobody weighs anything all count the same.
             middle = pl.when(weight.sum() > 0).then((value * weight).sum() / weight.sum()).otherwise(middle)
-        groups = _by_group(labels, attribute.values, self.weights, made=middle, size=value.abs().max())
+        groups = _by_group(labels, of_groups, self.weights, made=middle, size=value.abs().max())
         slack = 1e-9 * np.maximum(1.0, groups["size"]) + rounding
         empty = np.isnan(groups["size"])
         return bool(((np.abs(released - groups["made"]) <= slack) | (empty & np.isnan(released))).all())
 
     def _expect_contributors(
-        self, attribute: Attribute, labels: np.ndarray, k: int, owners: np.ndarray | None
+        self,
+        attribute: Attribute,
+        labels: np.ndarray,
+        k: int,
+        owners: np.ndarray | None,
+        *,
+        released: np.ndarray,
     ) -> None:
-        """No value is made of fewer than k records or units, or of one that weighs over ten times as much as the others."""
-        known = ~np.isnan(attribute.values)
+        """No released value is of fewer than k records or units, or of one that weighs ten times as much as the others."""
+        known = ~np.isnan(attribute.values) & released
         weights = np.ones(labels.size) if self.weights is None else self.weights
-        if attribute.kind == "ordinal":
+        if attribute.categorical:
             weights = np.ones(labels.size)
         if known.all() and (weights == 1).all():
             return  # every member contributes the same, and the sizes are counted already
@@ -244,6 +267,8 @@ def column_loss(attribute: Attribute, released: np.ndarray) -> tuple[float, floa
     """
     before, after = attribute.values, released
     known = ~np.isnan(before)
+    if attribute.kind == "nominal":
+        return *_category_loss(before, after), 0.0
     if attribute.kind == "ordinal":
         assert attribute.positions is not None
         places = attribute.positions[known]
@@ -252,15 +277,48 @@ def column_loss(attribute: Attribute, released: np.ndarray) -> tuple[float, floa
         rank_of[places] = ranks
         before = np.where(known, rank_of[attribute.positions], np.nan)
         after = rank_of[np.where(np.isnan(released), -1, released).astype(int)]
+    of_gaps = (0.0, 0.0)
+    if attribute.gap_is_value:
+        of_gaps = _category_loss(known.astype(np.float64), (~np.isnan(after)).astype(np.float64))
     if known.sum() < 2:
-        return 0.0, 0.0, 0.0
+        return *of_gaps, 0.0
     largest = float(np.abs(before[known]).max()) or 1.0
     deviation = float(np.std(before[known] / largest, ddof=1))
     if deviation == 0 or np.ptp(before[known]) == 0:
-        return 0.0, 0.0, 0.0
-    change = (before[known] - after[known]) / largest / deviation
+        return *of_gaps, 0.0
+    if attribute.gap_is_value:
+        # What is missing is as far from every value as the mean of those that are there.
+        middle = float(np.mean(before[known]))
+        change = np.where(known, before, middle) - np.where(np.isnan(after), middle, after)
+    else:
+        change = before[known] - after[known]
+    change = change / largest / deviation
     open_ = 2.5e-16 / deviation
-    return float(change @ change), float(known.sum() - 1), 2 * open_ + open_**2
+    error, total = of_gaps
+    return error + float(change @ change), total + float(known.sum() - 1), 2 * open_ + open_**2
+
+
+def _category_loss(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
+    """The squared error of categories, and that of a single group: half the distance of each record to each other, on average."""
+    shares = pl.Series(before).value_counts(normalize=True)["proportion"].to_numpy()
+    apart = before.size * float(1.0 - np.sum(shares * shares))
+    return CATEGORY_DISTANCE * float(np.count_nonzero(before != after)), CATEGORY_DISTANCE / 2.0 * apart
+
+
+def _are_most_frequent(labels: np.ndarray, values: np.ndarray, released: np.ndarray) -> bool:
+    """Whether each group got its most frequent value; of several the one that is more frequent in all, then the first."""
+    frame = pl.DataFrame({"group": labels, "value": values})
+    overall = frame.group_by("value").agg(pl.len().alias("overall"))
+    ranked = (
+        frame.group_by("group", "value")
+        .agg(pl.len().alias("own"))
+        .join(overall, on="value")
+        .sort("own", "overall", "value", descending=[True, True, False])
+        .group_by("group", maintain_order=True)
+        .first()
+        .sort("group")
+    )
+    return bool(np.array_equal(ranked["value"].to_numpy(), released))
 
 
 def smallest_class(columns: Sequence[np.ndarray], units: np.ndarray | None = None) -> int:
@@ -273,6 +331,13 @@ def smallest_class(columns: Sequence[np.ndarray], units: np.ndarray | None = Non
     if units is not None:
         frame = frame.with_columns(pl.Series("unit", for_frame(units))).unique()
     return int(frame.group_by(frame.columns[: len(columns)]).len()["len"].to_numpy().min())
+
+
+def _missing(column: nw.Series) -> np.ndarray:
+    gone = np.array(column.is_null().to_numpy(), dtype=bool)
+    if column.dtype.is_float():
+        gone |= np.isnan(np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    return gone
 
 
 def _codes(column: nw.Series) -> np.ndarray:

@@ -172,7 +172,8 @@ class RecordsPage:
         """What the form shows; where two of its fields contradict each other, an ``InputError`` says so."""
         request: dict[str, Any] = {"data": self._data.value, **self._form.values}
         ordinal, chosen = request["ordinal"], request["columns"]
-        protected = [*chosen, *(name for name in ordinal if name not in chosen)]
+        categories = [*ordinal, *request["nominal"]]
+        protected = [*chosen, *(name for name in categories if name not in chosen)]
         if not protected:
             raise InputError("choose the columns to protect")
         _apart(protected, request["drop"] or [], "both to be protected and to be removed")
@@ -182,7 +183,7 @@ class RecordsPage:
         request["columns"] = protected
         if isinstance(request["groups"], list):
             grouped = {name for group in request["groups"] for name in group}
-            if grouped | set(ordinal) != set(protected):
+            if grouped | set(categories) != set(protected):
                 raise InputError(
                     "the groups are not of the columns to protect; choose another way, or those columns"
                 )
