@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import shoal
 from shoal import sources
@@ -61,7 +62,12 @@ def test_an_old_release_is_repeated(releases: Path, name: str):
     old = releases / name
     new = shoal.release(plan, releases / f"{name}-again", repeat=old).folder
     for file in old.rglob("*.csv"):
-        assert (new / file.relative_to(old)).read_bytes() == file.read_bytes()
+        again = new / file.relative_to(old)
+        if file.name == "chances.csv":
+            # Probabilities come out of Newton's method: their last digits are those of the machine's linear algebra.
+            assert_frame_equal(pl.read_csv(again), pl.read_csv(file), rel_tol=1e-9, abs_tol=1e-12)
+        else:
+            assert again.read_bytes() == file.read_bytes()
     for file in [*old.rglob("*.xlsx"), *old.rglob("*.parquet")]:
         assert sources.read(new / file.relative_to(old)).frame.equals(sources.read(file).frame)
     before, after = _manifest(old, "internal"), _manifest(new, "internal")

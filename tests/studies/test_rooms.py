@@ -58,6 +58,6 @@ def test_every_tuning_has_its_figure_with_the_sizes_that_the_work_draws() -> Non
     }
     assert shown["figure-5-04-population-t1"] == [200, 400, 600, 800]
     assert (
-        shown["figure-5-05-population-t1"] == shown["figure-5-07-population-t3"] == [300, 400, 500, 600, 700]
+        shown["figure-5-05-population-t1"] == shown["figure-5-08-population-t3"] == [300, 400, 500, 600, 700]
     )
     assert all(f"{rate}%" in drawn["figure-5-02-mutation-t2"].svg for rate in (40, 50, 60, 70, 80))

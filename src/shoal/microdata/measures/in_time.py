@@ -12,8 +12,7 @@ Measure = TypeVar("Measure")
 class TimeLimit:
     """Measures while the time of its run lasts, and keeps the names of what was not done.
 
-    >>> from shoal.remarks import Remark, warning
-    from shoal.runtime.budget import Budget
+    >>> from shoal.runtime.budget import Budget
     >>> times = iter([0.0, 1.0, 3.0, 3.0, 3.0, 3.0])
     >>> left = TimeLimit(Budget(seconds=2.0, clock=lambda: next(times)).start())
     >>> left.measured("one", lambda: 1), left.measured("two", lambda: 2), left.missed
