@@ -391,6 +391,41 @@ def test_figures_stand_beside_the_intruder_they_are_of():
     assert exact.journalist.source == "population file" and exact.journalist.population_uniques.value == 4
 
 
+NUMBERED = pl.concat([SURVEY] * 10).with_columns(
+    hid=pl.int_range(60) // 2 + 100,
+    pid=pl.int_range(60) + 100_000,
+    huge=pl.int_range(60).cast(pl.Float64) * 1e9 + 1.5,
+    sampling_weight=pl.int_range(60) % 7 + 20.5,
+    household_weights=pl.int_range(60) % 5 + 40.5,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("huge", "add up to a population of more than 10,000,000,000"),
+        ("pid", "'pid' cannot be sample weights: its values are whole numbers in close order"),
+    ],
+)
+def test_a_column_that_holds_no_weights_is_refused_before_work(name: str, words: str) -> None:
+    with pytest.raises(shoal.InputError) as refused:
+        shoal.risk(NUMBERED, QUASI, sample_weights=name)
+    assert words in str(refused.value)
+
+
+def test_of_several_weights_none_is_taken_and_all_are_named() -> None:
+    found = shoal.risk(NUMBERED.drop("w"), QUASI)
+    (remark,) = (item for item in found.remarks if item.kind == "several-weights")
+    assert remark.severity == "warning" and remark.columns == ("sampling_weight", "household_weights")
+    assert "'sampling_weight' and 'household_weights' look like sample weights" in remark.text
+    assert found.basis == "sample"
+    for chosen in ({"sample_weights": "sampling_weight"}, {"population": 900}):
+        named = shoal.risk(NUMBERED, QUASI, **chosen)
+        assert not any(item.kind == "several-weights" for item in named.remarks)
+    one = shoal.risk(NUMBERED.drop("w", "sampling_weight"), QUASI)
+    assert not any(item.kind == "several-weights" for item in one.remarks)
+
+
 def test_few_records_are_warned_of() -> None:
     frame = pl.concat([SURVEY] * 60)
     few, enough = (shoal.risk(frame.head(size), QUASI, population=60_000).remarks for size in (299, 300))

@@ -19,6 +19,7 @@ from shoal.microdata.risk.inputs import (
     read_households,
     read_keys,
     read_weights,
+    weight_columns,
 )
 from shoal.microdata.risk.keys import Groups
 from shoal.microdata.risk.matches.estimate import Estimated
@@ -228,6 +229,7 @@ def risk(
                 wildcard=null == "wildcard" and any(gone >= 0 for gone in keys.missing),
                 estimated=bool(estimates.population_uniques),
                 keys=names,
+                candidates=weight_columns(data, but=(*names, unit, household)) if basis == "sample" else (),
             ),
             *remarks_on_weights(weights, basis, sample_weights),
             *estimates.remarks,

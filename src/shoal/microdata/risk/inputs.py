@@ -1,6 +1,6 @@
 """What a measure of risk is given: keys, weights, households and the population, checked before any work."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from shoal.errors import InputError, first_record, parameter
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.inputs import check_names
+from shoal.microdata.columns.roles import guess_roles
 from shoal.microdata.risk.households import Households
 from shoal.microdata.risk.keys import Coded, code_columns
 from shoal.microdata.risk.scenarios import Basis
@@ -17,6 +18,8 @@ from shoal.numbers import counted
 
 # More than there are people.
 _MOST_PEOPLE = 10_000_000_000
+# So many whole numbers are not all different by chance where few lie between them.
+_FEWEST_NUMBERED, _MOST_GAPS = 50, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +149,31 @@ def _own_weights(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
         )
     if float(attribute.values.sum()) > _MOST_PEOPLE:
         raise InputError(
-            f"the sample weights in '{name}' add up to more than {_MOST_PEOPLE:,}, and no population is so large; a weight says "
-            "how many people a record stands for, so this column holds something else"
+            f"the sample weights in '{name}' add up to a population of more than {_MOST_PEOPLE:,}, and none is so large; a "
+            "weight says how many units a record stands for, so this column holds something else"
+        )
+    if _numbers_records(attribute.values):
+        raise InputError(
+            f"'{name}' cannot be sample weights: its values are whole numbers in close order, each once, as numbers of records "
+            "are"
         )
     return attribute.values
+
+
+def _numbers_records(values: np.ndarray) -> bool:
+    """Whether whole numbers that are all different lie so close that they number something.
+
+    >>> _numbers_records(np.arange(100.0, 200.0)), _numbers_records(np.arange(100.0) ** 2)
+    (True, False)
+    """
+    if values.size < _FEWEST_NUMBERED or float(np.ptp(values)) > _MOST_GAPS * values.size:
+        return False
+    return bool((values == np.floor(values)).all()) and np.unique(values).size == values.size
+
+
+def weight_columns(data: "nw.DataFrame[Any]", but: Collection[str | None]) -> list[str]:
+    """Columns that look like sample weights by their names, those in ``but`` left out."""
+    return [guess.column for guess in guess_roles(data) if guess.role == "weight" and guess.column not in but]
 
 
 def read_households(data: "nw.DataFrame[Any]", name: str | None) -> Households | None:

@@ -21,8 +21,10 @@ def run(settings: RiskSettings, workplace: Workplace) -> "Risk":
 
     workplace.say("reading")
     wanted = [*settings.quasi, settings.sample_weights, settings.unit, settings.household]
-    # One of the other columns may be the unit that nobody named.
-    every = settings.unit in (None, EACH_RECORD)
+    # One of the other columns may be the unit or hold the weights that nobody named.
+    known = (settings.sample_weights, settings.population, settings.population_file)
+    unweighted = all(item is None for item in known)
+    every = settings.unit in (None, EACH_RECORD) or unweighted
     columns = None if every else [name for name in dict.fromkeys(wanted) if name]
     records = workplace.records(settings.data, columns=columns)
     everybody: Any = None

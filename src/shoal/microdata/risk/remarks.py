@@ -66,10 +66,26 @@ def remarks_on_matches(estimate: MatchEstimate, records: int, *, alone: bool) ->
 
 
 def remarks_on_basis(
-    basis: Basis, *, equal_weights: bool, wildcard: bool, estimated: bool, keys: Sequence[str]
+    basis: Basis,
+    *,
+    equal_weights: bool,
+    wildcard: bool,
+    estimated: bool,
+    keys: Sequence[str],
+    candidates: Sequence[str] = (),
 ) -> list[Remark]:
-    """What the figures rest on; ``wildcard`` is whether a missing value matches anything and there is one."""
+    """What the figures rest on.
+
+    ``wildcard`` is whether a missing value matches anything and there is one, ``candidates`` are columns that look like weights.
+    """
     remarks = []
+    if basis == "sample" and len(candidates) > 1:
+        names = f"{', '.join(repr(name) for name in candidates[:-1])} and {candidates[-1]!r}"
+        text = (
+            f"{names} look like sample weights. None was named, so none is used, and the sample counts as the population: choose "
+            f"one with {parameter('sample_weights')}"
+        )
+        remarks.append(warning("several-weights", text, *candidates))
     if basis == "sample":
         text = (
             "nothing is known of the population, so every record counts as if the sample were the population: give "

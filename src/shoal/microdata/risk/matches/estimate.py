@@ -24,7 +24,9 @@ from shoal.runtime.budget import Run
 #: The chance that an interval holds the truth, and how many standard deviations that is.
 COVERED = 0.9
 _DEVIATIONS = 1.645
-# What the variants do not show, measured on known populations: it grows as the fraction gets smaller.
+# A standard deviation is a part of the range of the variants; what they do not show grows as the fraction gets smaller. Both were
+# chosen on draws from known populations, others than those that the manual reports.
+_RANGE_IN_DEVIATIONS = 3.0
 _BY_FRACTION = 0.015
 _LEAST_DISCOUNT = 0.02
 _DRAWN = 40_000
@@ -156,7 +158,7 @@ def estimate_matches(cells: SampleCells, run: Run | None = None, *, seed: int = 
         halves = [(np.log(figure(a) + 1e-300) - np.log(figure(b) + 1e-300)) / 2.0 for a, b in sides]
         # Two axes of each of two layers: their squares add up, and the layers are two views of one thing.
         within = np.square(np.stack(halves)).sum(axis=0) / 2.0
-        squares: np.ndarray = within + (between / 2.0) ** 2 + beyond
+        squares: np.ndarray = within + (between / _RANGE_IN_DEVIATIONS) ** 2 + beyond
         return np.sqrt(squares)
 
     def estimated(figure: _Figure, left: float, most: float) -> Estimated:
