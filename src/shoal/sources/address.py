@@ -57,6 +57,8 @@ _PLACE = re.compile(
 class Database:
     """A database and how to reach it. Neither its text nor its representation ever holds the password.
 
+    Messages say what it is ``called``, where its address is nothing to its user.
+
     >>> parse_database("postgresql://ann:secret@db.example.org/clinic")
     Database(postgresql://ann:***@db.example.org/clinic)
     """
@@ -68,8 +70,11 @@ class Database:
     host: str | None = None
     port: int | None = None
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    called: str = field(default="", compare=False)
 
     def __str__(self) -> str:
+        if self.called:
+            return f"'{self.called}'"
         if self.kind == "sqlite":
             return f"sqlite:///{self.database}"
         user = self.user or ""

@@ -1,6 +1,7 @@
 """One ``read`` and one ``write`` for files and database tables."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -137,11 +138,11 @@ def check_writable(address: DataLocation, force: bool = False) -> None:
         check_table(place, force)
 
 
-def list_tables(url: str) -> tuple[str, ...]:
-    """The tables and views of a database, given by its URL without a table."""
+def list_tables(url: str, *, called: str = "") -> tuple[str, ...]:
+    """The tables and views of a database, given by its URL without a table; messages say what it is ``called``, if anything."""
     from shoal.sources.databases import table_names
 
-    return table_names(parse_database(url.removesuffix("::")))
+    return table_names(replace(parse_database(url.removesuffix("::")), called=called))
 
 
 def numbered(address: DataLocation, count: int) -> tuple[Address, ...]:

@@ -71,11 +71,8 @@ class Connections:
             # An empty password is a password too: without one the server process would ask at its terminal.
             url = f"{kind}://{quote(user, safe='')}:{quote(password, safe='')}@{where}/{quote(database, safe='')}"
             shown = f"{KINDS[kind]} {database} on {where} as {user}"
-        try:
-            tables = sources.list_tables(url)
-        except InputError as problem:
-            # The user knows a file by its name, not by its place in the workspace.
-            raise InputError(problem.template.replace(url, f"'{database}'")) from None
+        # The user knows a file by its name, not by its place in the workspace.
+        tables = sources.list_tables(url, called=database if kind == "sqlite" else "")
         found = Connection(secrets.token_hex(6), kind, shown, tables, url)
         self._open = {found.name: found}
         return found

@@ -5,11 +5,11 @@ from typing import Any, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from shoal.operations import OPERATIONS
 from shoal.web.activities import ACTIVITIES
 
-Kind = Literal[
-    "recode", "microaggregate", "perturb", "group", "suppress", "round", "adjust", "perturb-table", "assign"
-]
+_WITH_METHODS = tuple(name for name, operation in OPERATIONS.items() if operation.methods is not None)
+Kind = Literal[_WITH_METHODS]  # type: ignore[valid-type]
 
 
 class MethodView(BaseModel):

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.operation_release import AppointmentsRelease
+from shoal.operations import OPERATIONS
+
 if TYPE_CHECKING:
     from shoal.web.jobs.job import Job
 
@@ -14,7 +17,7 @@ def shortfall(job: "Job") -> str:
     >>> shortfall(run)
     'K of this release is 1, below the k = 5 that was asked for'
     """
-    if job.kind == "assign":
+    if job.kind in OPERATIONS and isinstance(OPERATIONS[job.kind].release, AppointmentsRelease):
         reached, asked, what = _plans(job.summary), job.request.get("k"), "these appointments"
     else:
         reached, asked, what = job.summary.get("k_release"), job.summary.get("k"), "this release"

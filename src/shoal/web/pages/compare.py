@@ -5,6 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.microdata.measures.definitions import DEFINITIONS
+from shoal.operation_release import RecordsRelease
 from shoal.operations import OPERATIONS
 from shoal.report.definitions import told
 from shoal.web.activities.compare import protected_columns
@@ -17,7 +18,7 @@ from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
 #: Operations that release records, with links by which they are compared.
-_PROTECTING = ("microaggregate", "recode", "perturb")
+_PROTECTING = [name for name, item in OPERATIONS.items() if isinstance(item.release, RecordsRelease)]
 
 
 def register(workbench: Workbench) -> None:
