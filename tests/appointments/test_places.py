@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.cli.running import shoal
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments import places
+from shoal.appointments import vector_rank as places
 from shoal.appointments.api import assign_sizes
 from shoal.errors import InputError
 

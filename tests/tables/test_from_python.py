@@ -9,8 +9,8 @@ import pytest
 
 import shoal
 from shoal.runtime import Budget, Control
+from shoal.tables.as_problem import as_table
 from shoal.tables.files import jj
-from shoal.tables.given import as_table
 from shoal.tables.model.linked import link
 
 RECORDS = pl.DataFrame(

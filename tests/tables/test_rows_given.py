@@ -10,9 +10,9 @@ import pytest
 from tests.cli.running import shoal as command
 
 import shoal
-from shoal.tables.model.ready_made import UNSEEN as OF_SHARED
-from shoal.tables.model.ready_made import WITHOUT_RULE
-from shoal.tables.rows_given import Building
+from shoal.tables.model.rows_of_cells import UNSEEN as OF_SHARED
+from shoal.tables.model.rows_of_cells import WITHOUT_RULE
+from shoal.tables.table_arguments import Building
 
 UNSEEN, NO_RULE = str(OF_SHARED.text), str(WITHOUT_RULE.text)
 

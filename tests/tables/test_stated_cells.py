@@ -9,9 +9,9 @@ import pytest
 from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.tables.api import audit, suppress
+from shoal.tables.as_problem import as_problem
 from shoal.tables.files import jj
 from shoal.tables.files.publishing import interval_frame
-from shoal.tables.given import as_problem
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import Problem

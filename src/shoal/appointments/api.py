@@ -234,7 +234,7 @@ def assign(
         budget = budget or Budget(iterations=iterations, seconds=time_limit)
         how = {"seeds": Seeds(seed or 0), "threads": threads, "observer": observer}
         assignment = _solve(problem, method, options, budget, **how)
-    slot_of = population.place(None if assignment is None else assignment.matrix, Seeds(seed))
+    slot_of = population.seat(None if assignment is None else assignment.matrix, Seeds(seed))
     vector = AnonymityVector.from_sizes(population.cells(slot_of))
     if assignment is None or problem is None:
         # Everybody keeps their appointment.

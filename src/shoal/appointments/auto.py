@@ -11,7 +11,7 @@ from shoal.appointments.solvers import constraint, dynamic, filling, lexicograph
 from shoal.appointments.solvers.annealing import AnnealingOptions, better_vector, raise_k
 from shoal.appointments.solvers.fill_kernels import wrap_around
 from shoal.appointments.solvers.lexicographic import STEPS_PER_UNIT, finer
-from shoal.appointments.solvers.method import Found, method
+from shoal.appointments.solvers.method import SearchResult, method
 from shoal.runtime import Run, Seeds
 from shoal.runtime.kernels import in_plain_python
 from shoal.runtime.options import NoOptions
@@ -34,13 +34,13 @@ POLISH_UNITS, MOST_POLISHED = 50, 10_000
 
 
 @method(DEFAULT_UNITS)
-def solve(problem: Problem, options: NoOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: NoOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Greedy rules, fills that wrap around, annealing, and exact search in turn; work counts thousandths of seconds or so."""
     matrix = constraint.seat_anyhow(problem, run, seeds.child("start"))
     if problem.objective == "vector":
-        return Found(*_best_vector(problem, matrix, run, seeds))
+        return SearchResult(*_best_vector(problem, matrix, run, seeds))
     matrix, bound = _largest_k(problem, matrix, run, seeds)
-    return Found(_polish(problem, matrix, run, seeds.child("polish")), bound)
+    return SearchResult(_polish(problem, matrix, run, seeds.child("polish")), bound)
 
 
 def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> tuple[np.ndarray, int]:

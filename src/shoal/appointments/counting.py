@@ -13,10 +13,10 @@ def count_plans(groups: Sequence[int], capacities: Sequence[int], k: int) -> int
     """
 
     @cache
-    def from_group(place: int, left: tuple[int, ...]) -> int:
-        if place == len(groups):
+    def from_group(group: int, left: tuple[int, ...]) -> int:
+        if group == len(groups):
             return 1
-        return sum(from_group(place + 1, rest) for rest in _seated(groups[place], left, k))
+        return sum(from_group(group + 1, rest) for rest in _seated(groups[group], left, k))
 
     return from_group(0, tuple(capacities))
 
@@ -29,17 +29,17 @@ def count_assignments(groups: Sequence[int], capacities: Sequence[int], k: int) 
     """
 
     @cache
-    def from_group(place: int, left: tuple[int, ...]) -> int:
-        if place == len(groups):
+    def from_group(group: int, left: tuple[int, ...]) -> int:
+        if group == len(groups):
             return 1
         total = 0
-        for rest in _seated(groups[place], left, k):
-            ways, people = 1, groups[place]
+        for rest in _seated(groups[group], left, k):
+            ways, people = 1, groups[group]
             for before, after in zip(left, rest, strict=True):
                 # Which of those who have no slot yet come here.
                 ways *= comb(people, before - after)
                 people -= before - after
-            total += ways * from_group(place + 1, rest)
+            total += ways * from_group(group + 1, rest)
         return total
 
     return from_group(0, tuple(capacities))

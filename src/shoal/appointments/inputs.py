@@ -26,7 +26,7 @@ def has_sizes(settings: AssignSettings) -> bool:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """What an instance asks: whether a plan with this K exists, and the numbers it stands for, if it is a reduction."""
 
     name: str
@@ -37,14 +37,14 @@ class Asked:
 
 def sizes_and_seats(
     settings: AssignSettings, workplace: Workplace
-) -> tuple[Sequence[int], Sequence[int], Asked | None]:
+) -> tuple[Sequence[int], Sequence[int], Question | None]:
     """The sizes of groups and the capacities, as given or from a file, and what the file asks."""
     if settings.instance is not None:
         return _read_instance(workplace.file(settings.instance))
     return settings.group_sizes or (), settings.capacities or (), None
 
 
-def _read_instance(path: Path) -> tuple[list[int], list[int], Asked | None]:
+def _read_instance(path: Path) -> tuple[list[int], list[int], Question | None]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         groups, seats = content.get("groups", content.get("f")), content.get("capacities", content.get("c"))
@@ -52,7 +52,7 @@ def _read_instance(path: Path) -> tuple[list[int], list[int], Asked | None]:
         if content.get("k_asked") is not None:
             numbers = [int(number) for number in content.get("numbers", ())]
             name, padding = str(content.get("name", "")), int(content.get("padding", 1))
-            asked = Asked(name if numbers else "", numbers, padding, int(content["k_asked"]))
+            asked = Question(name if numbers else "", numbers, padding, int(content["k_asked"]))
         return [int(number) for number in groups], [int(number) for number in seats], asked
     except OSError as error:
         raise unreadable("instance", path, error) from None
@@ -131,12 +131,12 @@ def eligible_where(
             raise InputError("say where people may go by a column or by a table, not by both")
         return workplace.companion(settings.eligible_table).frame
     name = settings.eligible
-    if name is None or name in frame.columns or not is_place(name):
+    if name is None or name in frame.columns or not is_location(name):
         return name
     return workplace.companion(name).frame
 
 
-def is_place(name: str) -> bool:
+def is_location(name: str) -> bool:
     """Whether a name that is no column is meant for a file or a table.
 
     >>> is_place("near.csv"), is_place("sqlite:///clinic.db::near"), is_place("near")

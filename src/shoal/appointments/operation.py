@@ -8,7 +8,7 @@ from shoal.appointments.inputs import (
     diverse_in,
     eligible_where,
     has_sizes,
-    is_place,
+    is_location,
     method_of,
     pairs,
     sizes_and_seats,
@@ -42,7 +42,7 @@ Result: TypeAlias = "list[Assigned] | Plan"
 
 
 @dataclass(frozen=True, repr=False)
-class _Asked:
+class _PlanInputs:
     """What a plan is to be made of."""
 
     people: Records
@@ -93,7 +93,7 @@ def _from_sizes(settings: AssignSettings, workplace: Workplace) -> "Plan":
         ) from None
 
 
-def _read(people: DataName, slots: DataName, settings: AssignSettings, workplace: Workplace) -> _Asked:
+def _read(people: DataName, slots: DataName, settings: AssignSettings, workplace: Workplace) -> _PlanInputs:
     from shoal.appointments.exchange.calendars import calendar_names
     from shoal.appointments.exchange.readers import READERS
 
@@ -103,10 +103,10 @@ def _read(people: DataName, slots: DataName, settings: AssignSettings, workplace
     if settings.key is not None and settings.key not in records.frame.columns:
         raise unknown("column", settings.key, records.frame.columns, where="in the people")
     came = None if settings.attended is None else who_came(records.frame, settings.attended)
-    return _Asked(records, room, came, eligible_where(settings, records.frame, workplace))
+    return _PlanInputs(records, room, came, eligible_where(settings, records.frame, workplace))
 
 
-def _plan(table: _Asked, settings: AssignSettings, workplace: Workplace, where: str) -> "Appointments":
+def _plan(table: _PlanInputs, settings: AssignSettings, workplace: Workplace, where: str) -> "Appointments":
     from shoal.appointments.api import assign
     from shoal.appointments.random_plan import with_random_plan
     from shoal.runtime.overall import Overall
@@ -151,7 +151,7 @@ def _not_counted(people: Records, quasi: list[str]) -> list[str]:
 def reads(settings: AssignSettings) -> list[DataName]:
     """People, slots and who may go where."""
     slots = [settings.slots] if isinstance(settings.slots, str) else settings.slots or []
-    eligible = settings.eligible if settings.eligible and is_place(settings.eligible) else None
+    eligible = settings.eligible if settings.eligible and is_location(settings.eligible) else None
     more = [name for name in (eligible, settings.eligible_table, settings.instance) if name is not None]
     return [*tables_of_people(settings), *slots, *more]
 

@@ -26,6 +26,6 @@ def with_random_plan(plan: Appointments, seed: int | None = None) -> Appointment
     if problem is not None:
         # One by one only as far as that can be done.
         matrix = draw(problem, seeds, "probe" if problem.people <= MOST_PROBED else "seat")
-    slot_of = plan.population.place(matrix, seeds)
+    slot_of = plan.population.seat(matrix, seeds)
     vector = AnonymityVector.from_sizes(plan.population.cells(slot_of))
     return replace(plan, random=vector, random_slot_of=slot_of)

@@ -135,12 +135,12 @@ def unpad(one: Sequence[int], other: Sequence[int], padding: int = 1) -> tuple[l
 class Answer:
     """Whether a plan with the K asked for exists: yes, no, or unknown; and for a yes the two halves of the numbers."""
 
-    k_asked: int
+    k_required: int
     yes: bool | None
     halves: tuple[list[int], list[int]] | None = None
 
     def __str__(self) -> str:
-        asked = f"a plan with K {self.k_asked}"
+        asked = f"a plan with K {self.k_required}"
         if self.yes is None:
             return f"unknown: no {asked[2:]} was found, and none is ruled out"
         return f"yes, there is {asked}" if self.yes else f"no, there is no {asked[2:]}: proved"
@@ -150,7 +150,7 @@ def answer(
     name: str,
     numbers: Sequence[int],
     padding: int,
-    k_asked: int,
+    k_required: int,
     k: int,
     k_bound: int,
     matrix: Sequence[Sequence[int]],
@@ -163,14 +163,16 @@ def answer(
     >>> str(answer("equipartition", [1, 1, 4], 1, 3, 2, 2, [[2, 1], [2, 1]]))
     'no, there is no plan with K 3: proved'
     """
-    if k < k_asked:
-        return Answer(k_asked, yes=False if k_bound < k_asked else None)
+    if k < k_required:
+        return Answer(k_required, yes=False if k_bound < k_required else None)
     if name == "partition":
         question = partition_to_seating(numbers, padding)
-        return Answer(k_asked, yes=True, halves=unpad(*equipartition_of(question, matrix), padding))
+        return Answer(k_required, yes=True, halves=unpad(*equipartition_of(question, matrix), padding))
     if name == "equipartition":
-        return Answer(k_asked, yes=True, halves=equipartition_of(equipartition_to_seating(numbers), matrix))
-    return Answer(k_asked, yes=True)
+        return Answer(
+            k_required, yes=True, halves=equipartition_of(equipartition_to_seating(numbers), matrix)
+        )
+    return Answer(k_required, yes=True)
 
 
 def _positive(numbers: Sequence[int]) -> list[int]:

@@ -81,7 +81,7 @@ def _k_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
         ("best K possible", plan.k_bound),
         ("anonymity vector", str(plan.vector)),
         ("mean crowd of a person", _means(plan)),
-        *_place_facts(plan),
+        *_rank_facts(plan),
         ("proved optimal", "yes" if plan.optimal else "no"),
     ]
 
@@ -91,7 +91,7 @@ def _means(plan: "Plan | Appointments") -> str:
     return f"{plan.vector.weighted_mean_size:.2f} (before: {before:.2f}; at random: {chance:.2f})"
 
 
-def _place_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
+def _rank_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
     """Rank, position, distance and gain, as far as there are not too many people for them."""
     found = plan.places
     if found is None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments.places import Places, figures, places
 from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment
+from shoal.appointments.vector_rank import Places, figures, places
 from shoal.errors import InputError
 from shoal.report.glance import Glance
 from shoal.runtime.budget import StopReason
@@ -120,7 +120,7 @@ class Plan(_Anonymous):
         if self.answer is not None:
             halves = self.answer.halves
             found |= {
-                "k_asked": self.answer.k_asked,
+                "k_asked": self.answer.k_required,
                 "answer": {True: "yes", False: "no", None: "unknown"}[self.answer.yes],
                 "certificate": None if halves is None else [list(half) for half in halves],
             }

@@ -16,8 +16,7 @@ from shoal.runtime import Budget, Observer, silent
 from shoal.runtime.kernels import in_plain_python
 from shoal.runtime.observer import Witness
 from shoal.runtime.threads import usable_threads
-from shoal.tables.checked_search import checked_pattern, solve_whole
-from shoal.tables.given import (
+from shoal.tables.as_problem import (
     NO_PATTERN,
     as_problem,
     as_table,
@@ -28,6 +27,7 @@ from shoal.tables.given import (
     share_of,
     unasked,
 )
+from shoal.tables.checked_search import checked_pattern, solve_whole
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import Tabulation, Zeros
@@ -36,21 +36,21 @@ from shoal.tables.model.trees import EitherWay
 from shoal.tables.model.units import refuse_lost_levels
 from shoal.tables.problem import Problem, PublishedProblem
 from shoal.tables.public_table import slack_of
-from shoal.tables.rows_given import (
-    Building,
-    RowArguments,
-    given_table,
-    refuse_without_rule,
-    remark,
-    tells_nothing,
-    with_metadata,
-)
 from shoal.tables.safety.attackers_named import describe_attacker, doubtful_if_bounded
 from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
 from shoal.tables.safety.watching import TimeIsOver, watched
 from shoal.tables.safety.whole_numbers import integer_failures, known_as_whole, refuse_fractions
 from shoal.tables.suppression import Suppression
+from shoal.tables.table_arguments import (
+    Building,
+    RowArguments,
+    refuse_without_rule,
+    remark,
+    table_argument,
+    tells_nothing,
+    with_metadata,
+)
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -187,7 +187,7 @@ def suppress(
     >>> suppress(cells, dimensions=["region", "size"], value="turnover", contributors_column="firms", cost="unity")
     Suppression(method='auto', primary=1, complementary=3, cost=3, bound=3, safe=True)
     """
-    given = given_table(
+    given = table_argument(
         table,
         building,
         rounding=rounding,
@@ -407,14 +407,14 @@ def audit(
         table, pattern = as_published(
             table,
             beside,
-            said={"sensitive_data": sensitive, "protection": protection},
+            options={"sensitive_data": sensitive, "protection": protection},
             hierarchies=trees,
             total=total,
             slack=slack,
             low=low or None,
             whole=counts,
         )
-    given = given_table(
+    given = table_argument(
         table,
         {
             **said,

@@ -144,7 +144,7 @@ def _proved(solution: Pattern, least: float | None) -> Pattern:
     return replace(found, optimal=True, stopped_by=StopReason.OPTIMAL)
 
 
-def _for_first(problem: Problem, asked: Problem, solution: Pattern) -> Pattern:
+def _for_first(problem: Problem, original: Problem, solution: Pattern) -> Pattern:
     """The pattern for the problem as it was given: what only the harder one calls sensitive is hidden besides."""
-    cells = np.setdiff1d(np.union1d(solution.complementary, asked.sensitive), problem.sensitive)
+    cells = np.setdiff1d(np.union1d(solution.complementary, original.sensitive), problem.sensitive)
     return _unproven(problem, solution, cells.astype(np.int64))

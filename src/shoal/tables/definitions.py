@@ -49,7 +49,7 @@ PATTERN: Definitions = {
     "disclosed": Definition(
         "hidden in vain, disclosed exactly",
         "Hidden cells that are not sensitive and that an attacker can compute exactly.",
-        lambda found: count(len(found) if isinstance(found, list) else found),
+        lambda value: count(len(value) if isinstance(value, list) else value),
     ),
     "doubtful_if_bounded": Definition(
         "unsafe if every cell were known to twice its value",
@@ -60,8 +60,8 @@ PATTERN: Definitions = {
 }
 
 
-def _listed(found: object) -> str:
-    return count(len(found) if isinstance(found, list) else int(found))  # type: ignore[call-overload]
+def _listed(value: object) -> str:
+    return count(len(value) if isinstance(value, list) else int(value))  # type: ignore[call-overload]
 
 
 #: Of an audit; lists of cells are told by their number.

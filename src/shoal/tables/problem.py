@@ -222,15 +222,15 @@ class Problem:
     @cached_property
     def without_range(self) -> np.ndarray:
         """Which of the sensitive cells need only not be known exactly: all of their levels are 0."""
-        return frozen(self._asked <= 0.0)
+        return frozen(self._required <= 0.0)
 
     @cached_property
     def tiny_range(self) -> np.ndarray:
         """Which of the sensitive cells have levels above 0 that ask for no more than what counts as a point."""
-        return frozen((self._asked > 0.0) & (self._asked <= self.point(self.sensitive)))
+        return frozen((self._required > 0.0) & (self._required <= self.point(self.sensitive)))
 
     @property
-    def _asked(self) -> np.ndarray:
+    def _required(self) -> np.ndarray:
         found: np.ndarray = np.maximum(self.lower + self.upper, self.sliding)
         return found
 

@@ -305,23 +305,23 @@ class _Programme:
         """Figures that fit."""
         return [float(value) / self._unit for value in self._solver.getSolution().col_value]
 
-    def interval(self, place: int) -> tuple[float, float]:
+    def interval(self, cell: int) -> tuple[float, float]:
         """How far a cell goes down and up; what is narrower than can be computed is one figure."""
-        low, high = self._end(place, -1.0), self._end(place, 1.0)
+        low, high = self._end(cell, -1.0), self._end(cell, 1.0)
         if high - low <= self._computed:
             return (low + high) / 2, (low + high) / 2
         return low, high
 
-    def _end(self, place: int, direction: float) -> float:
+    def _end(self, cell: int, direction: float) -> float:
         """How far a cell goes up (1) or down (−1)."""
-        self._solver.changeColCost(place, -direction)
+        self._solver.changeColCost(cell, -direction)
         ended = self._ended()
         if ended not in _CLEAR:
             # Figures that fit were found: from where the last cell ended the solver may lose its way, from the start it does not.
             self._solver.clearSolver()
             ended = self._ended()
-        value = float(self._solver.getSolution().col_value[place]) / self._unit
-        self._solver.changeColCost(place, 0.0)
+        value = float(self._solver.getSolution().col_value[cell]) / self._unit
+        self._solver.changeColCost(cell, 0.0)
         if ended not in _CLEAR:
             raise _Lost
         return value if ended == "Optimal" else direction * np.inf

@@ -10,15 +10,15 @@ from shoal.errors import InputError, parameter
 from shoal.remarks import Remark, warning
 from shoal.sources.address import sheet_in
 from shoal.sources.files import check_readable
+from shoal.tables.as_problem import NO_PATTERN, check_low
 from shoal.tables.files.crosstabs_read import crosstabs_in
 from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.loading import is_list_of_cells
 from shoal.tables.files.public_files import is_published, read_public
-from shoal.tables.given import NO_PATTERN, check_low
 from shoal.tables.model.total_codes import sums_of_others
 from shoal.tables.model.trees import as_it_fits
 from shoal.tables.published_together import named_frames, problem_of_public, refuse_needless
-from shoal.tables.rows_given import remark
+from shoal.tables.table_arguments import remark
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +45,7 @@ def as_published(
     data: Any,
     beside: Any,
     *,
-    said: Mapping[str, Any],
+    options: Mapping[str, Any],
     hierarchies: Mapping[str, Any],
     total: Any,
     slack: float,
@@ -54,13 +54,13 @@ def as_published(
 ) -> "tuple[Any, list[tuple[str, ...]] | None]":
     """A published table, given as a frame or a path, as a problem with its hidden cells; anything else as it is, without them.
 
-    With others ``beside`` it, a table that hides nothing counts as published, too. Refused is what is ``said`` of it that only
+    With others ``beside`` it, a table that hides nothing counts as published, too. Refused is what is ``options`` of it that only
     figures of hidden cells could tell.
     """
     own = _frame_of(data, beside=beside is not None)
     if own is None:
         return data, None
-    refuse_unknowable(said)
+    refuse_unknowable(options)
     others = [] if beside is None else [frame for _, frame in named_frames(beside)]
     name = Path(str(data)).name if isinstance(data, str | Path) else "the table"
     problem, hidden, doubts = published_alone(
@@ -158,9 +158,9 @@ def _refuse_unnamed_totals(public: "PublicTable") -> None:
             )
 
 
-def refuse_unknowable(said: Mapping[str, Any]) -> None:
+def refuse_unknowable(options: Mapping[str, Any]) -> None:
     """Levels are shares of figures, and those of hidden cells are in no published table."""
-    for name, value in said.items():
+    for name, value in options.items():
         if value is not None:
             raise InputError(
                 f"{parameter(name)} is about figures of hidden cells, which a published table does not have; give the table "

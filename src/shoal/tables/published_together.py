@@ -16,7 +16,7 @@ from shoal.tables.problem import PublishedProblem
 from shoal.tables.public_table import Key, PublicTable
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.differences import nest_of
-from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required_of
+from shoal.tables.safety.judging import JointDisclosure, Shown, known_of, required_of
 from shoal.tables.safety.margins import doubt_of, with_margins
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
@@ -31,7 +31,7 @@ _HAIR = 1e-11
 
 
 def audited_together(
-    found: Audit,
+    audit: Audit,
     beside: Any,
     *,
     change: float | None,
@@ -49,14 +49,14 @@ def audited_together(
 
     Figures may be known to be ``whole`` numbers; those of the others are as they are, or at most ``within`` from the true ones.
     """
-    problem = found.problem
+    problem = audit.problem
     hidden = np.zeros(problem.table.cells, dtype=bool)
-    hidden[found.cells] = True
+    hidden[audit.cells] = True
     within_own, low = known_of(problem, hidden)
     own = Shown(
         replace(public_part(problem.table, hidden, slack), trees=hierarchies),
         required_of(problem, problem.table.dimensions) if problem.sensitive.size else None,
-        lambda dimensions, known: _beyond(found, dimensions, known, again),
+        lambda dimensions, known: _beyond(audit, dimensions, known, again),
         within_own,
         low,
         whole,
@@ -75,16 +75,16 @@ def audited_together(
         nest_of(frame, name, [own.table, *others])
         for name, frame in named_frames([] if nested is None else nested)
     ]
-    not_found = _not_found([area for nest in nests for area in nest.unknown])
+    not_found = _missing_areas([area for nest in nests for area in nest.unknown])
 
-    def beside_this(other: PublicTable, doubt: str = "") -> TogetherFound:
+    def beside_this(other: PublicTable, doubt: str = "") -> JointDisclosure:
         try:
             watch.look()
             judged = tables_together(
                 own, Shown(other), change, nests=nests, difference=difference, look=watch.look
             )
         except TimeIsOver:
-            return TogetherFound(None, _NO_TIME)
+            return JointDisclosure(None, _NO_TIME)
         if doubt and judged.discloses is False:
             judged = replace(judged, discloses=None, detail=doubt, figures={})
         detail = judged.detail + not_found + _without_total(other)
@@ -96,9 +96,9 @@ def audited_together(
         same = [other for other, item in zip(others, results, strict=True) if item.of_one]
         if len(same) > 1:
             results.append(beside_this(*_joined(own.table, same)))
-    found = replace(found, together=tuple(results))
+    audit = replace(audit, together=tuple(results))
     missed = any(item.detail == _NO_TIME for item in results)
-    return found.without_time_for(BESIDE, watch.reason) if missed else found
+    return audit.without_time_for(BESIDE, watch.reason) if missed else audit
 
 
 def refuse_needless(hierarchies: Mapping[str, Any], tables: Sequence[PublicTable]) -> None:
@@ -136,7 +136,7 @@ def named_frames(beside: Any) -> "list[tuple[str, Any]]":
     return found
 
 
-def _not_found(areas: Sequence[str]) -> str:
+def _missing_areas(areas: Sequence[str]) -> str:
     """That some areas of a list are in none of the tables, and are left out."""
     if not areas:
         return ""
@@ -164,25 +164,25 @@ def _joined(own: PublicTable, others: Sequence[PublicTable]) -> tuple[PublicTabl
     return united(dimensions, wide[1:]), doubt_of(tables, wide, united(dimensions, wide))
 
 
-def _by_keys(table: Table, found: TogetherFound) -> TogetherFound:
+def _by_keys(table: Table, findings: JointDisclosure) -> JointDisclosure:
     """Cells by the dimensions of the table itself; dimensions that only others have stand at their total."""
     size = len(table.dimensions)
-    return replace(found, cells=tuple(key[:size] for key in found.cells))
+    return replace(findings, cells=tuple(key[:size] for key in findings.cells))
 
 
 def _beyond(
-    found: Audit,
+    audit: Audit,
     dimensions: tuple[str, ...],
     known: Mapping[Key, float | None],
     again: Callable[[np.ndarray], Audit],
 ) -> int:
     """What insiders and sums give away besides, when what the others show is known."""
-    table = found.problem.table
-    keys = [tuple(table.key(cell).get(name, TOTAL) for name in dimensions) for cell in found.cells.tolist()]
+    table = audit.problem.table
+    keys = [tuple(table.key(cell).get(name, TOTAL) for name in dimensions) for cell in audit.cells.tolist()]
     still = np.array([known.get(key) is None for key in keys], dtype=bool)
     if still.all():
         return 0
-    judged = again(found.cells[still])
+    judged = again(audit.cells[still])
     if not judged.complete:
         raise TimeIsOver
     return (

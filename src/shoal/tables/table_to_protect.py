@@ -11,6 +11,7 @@ from shoal.exact_names import exactly
 from shoal.numbers import counted
 from shoal.operation import Records, Workplace, call
 from shoal.remarks import Remark, Remarked, note
+from shoal.tables.as_problem import NotNumeric, already_sensitive, as_problem, as_table, share_of
 from shoal.tables.files.argus_described import DESCRIBED, described
 from shoal.tables.files.argus_metadata import Metadata, read_metadata
 from shoal.tables.files.frames import as_list
@@ -23,10 +24,9 @@ from shoal.tables.files.loading import (
     read_cells,
     without_contributors,
 )
-from shoal.tables.given import NotNumeric, already_sensitive, as_problem, as_table, share_of
 from shoal.tables.model.apriori import apply_apriori
 from shoal.tables.model.linked import link
-from shoal.tables.model.ready_made import unseen
+from shoal.tables.model.rows_of_cells import unseen
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import NO_RULE, Tabulation
 from shoal.tables.model.tabulation import tabulate
@@ -211,7 +211,7 @@ def _described(
     found = described(workplace.file(settings.data), metadata, {**given, "hierarchies": settings.hierarchy})
     if cost == "value" and "cost" not in settings.model_fields_set:
         cost = found.cost or cost
-    own = settings.model_copy(update=found.said)
+    own = settings.model_copy(update=found.options)
     made = _tabulated(own, workplace, found.frame, cost, found.hierarchies)
     return TableToProtect(made, hidden=made.hidden, of_reading=unseen(made), from_records=True)
 

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.tables.problem import ROUNDING, UP, WIDTH, Problem
 from shoal.tables.solution import Pattern
 from shoal.tables.verify_attack import Attack, ShortestChange
-from shoal.tables.verify_groups import groups_given_away
+from shoal.tables.verify_groups import groups_disclosed
 from shoal.tables.verify_needs import Needs, needs_of
 from shoal.tables.verify_sums import sensitive_sums
 from shoal.tables.verify_unknowns import hidden_cells
@@ -40,7 +40,7 @@ def verify(problem: Problem, pattern: Pattern) -> None:
             f"{len(failures)} requirements are not met; the first is that of the cell "
             f"{problem.table.name(failures[0][0])}"
         )
-    assert not groups_given_away(problem, cells), "a whole group is known to be in one cell"
+    assert not groups_disclosed(problem, cells), "a whole group is known to be in one cell"
     assert not sensitive_sums(problem, cells), "a relation gives away a sum that is sensitive itself"
 
 
@@ -74,7 +74,7 @@ def unprotected(problem: Problem, complementary: np.ndarray) -> list[tuple[int, 
         unit * down,
         float(needs.max(initial=0.0)),
     )
-    columns, kinds = attack.asked(wanted)
+    columns, kinds = attack.unknowns(wanted)
     attack.try_together(columns, kinds, attack.firm(needs))
     failures = [
         (int(wanted.cell[place]), int(wanted.kind[place]), -1)

@@ -80,7 +80,7 @@ class Attack:
         # Only the objective changes, so the last basis stays feasible: the primal method (4) goes on from it.
         return _resident(np.zeros(self.size), self.low, self.high, self.rows, simplex_strategy=4)
 
-    def asked(self, wanted: Needs) -> tuple[np.ndarray, np.ndarray]:
+    def unknowns(self, wanted: Needs) -> tuple[np.ndarray, np.ndarray]:
         """Which unknown each requirement is on, and its kind there."""
         opposite = np.where(wanted.kind == UP, DOWN, np.where(wanted.kind == DOWN, UP, WIDTH))
         kinds = np.where(self.turn[wanted.cell] < 0, opposite, wanted.kind)

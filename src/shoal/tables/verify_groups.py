@@ -6,7 +6,7 @@ from shoal.tables.problem import Problem
 from shoal.tables.verify_unknowns import hidden_cells
 
 
-def groups_given_away(problem: Problem, complementary: np.ndarray) -> int:
+def groups_disclosed(problem: Problem, complementary: np.ndarray) -> int:
     """Of how many groups everybody knows that nearly all are in one cell, though its total is hidden as well."""
     cells = hidden_cells(problem, complementary)
     gone = set(cells.tolist())

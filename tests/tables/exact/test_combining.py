@@ -7,7 +7,7 @@ import pytest
 from tests.tables.oracle import random_plane
 
 from shoal.runtime import Budget
-from shoal.tables.exact import hands
+from shoal.tables.exact import thread_parts as hands
 from shoal.tables.exact.combining import Combination, Rowwise, combination, sums
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.refusal import is_safe

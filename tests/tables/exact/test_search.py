@@ -10,7 +10,8 @@ from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 from shoal.errors import Infeasible
 from shoal.generate.table import table
 from shoal.runtime import Budget, Seeds, silent
-from shoal.tables.exact import hands, search
+from shoal.tables.exact import search
+from shoal.tables.exact import thread_parts as hands
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.refusal import is_safe, violated

@@ -13,11 +13,11 @@ from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.api import audit, suppress
+from shoal.tables.as_problem import as_problem, as_table, keep_stable
 from shoal.tables.files import jj
 from shoal.tables.files.hierarchies import read_hierarchy
 from shoal.tables.files.loading import load
 from shoal.tables.files.publishing import published_frame
-from shoal.tables.given import as_problem, as_table, keep_stable
 from shoal.tables.heuristic.general import GeneralOptions
 from shoal.tables.heuristic.general import solve as general
 from shoal.tables.model.table import Table

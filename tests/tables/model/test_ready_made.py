@@ -231,7 +231,7 @@ def test_who_is_alone_in_a_part_is_seen_in_all_that_is_the_same_cell() -> None:
     linked = link(tables)
     whole, same = linked.table.find("r", "total", "total"), linked.table.find("r", "total", "L")
     problem = linked.problem(low=0.0)
-    given_to = {(n, cell) for n, cell, _ in linked.contributions.given_by(problem.insiders, linked.table)}
+    given_to = {(n, cell) for n, cell, _ in linked.contributions.amounts_of(problem.insiders, linked.table)}
     for number in range(len(problem.insiders)):
         assert ((number, whole) in given_to) == ((number, same) in given_to)
     assert any(cell == same for _, cell in given_to)

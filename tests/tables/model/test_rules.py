@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.tables.api import suppress
-from shoal.tables.given import as_problem
+from shoal.tables.as_problem import as_problem
 from shoal.tables.model.contributions import Contributions
 from shoal.tables.model.known_sums import SumRule
 from shoal.tables.model.linked import link

@@ -17,20 +17,20 @@ from tests.cli.running import shoal as command
 import shoal
 from shoal.errors import InputError
 from shoal.runtime import Budget, Seeds, silent
-from shoal.tables.rounding.cell_keys.files import design_frame, given_design, read_text
+from shoal.tables.rounding.cell_keys.files import design_frame, read_design, read_text
 from shoal.tables.rounding.cell_keys.keys import (
     KEYS,
     are_in_a_row,
     are_shared,
     are_uneven,
     cell_keys,
-    given_keys,
+    keys_in_column,
     perturbed_by,
 )
 from shoal.tables.rounding.cell_keys.methods import METHODS
 from shoal.tables.rounding.cell_keys.posterior import possible_counts
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
-from shoal.tables.rounding.cell_keys.verify import verify_given
+from shoal.tables.rounding.cell_keys.verify import verify_external
 
 RNG = np.random.default_rng(7)
 PEOPLE = pl.DataFrame(
@@ -69,7 +69,7 @@ def as_others_do(lines: pl.DataFrame, count: int, key: Fraction) -> int:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(0, KEYS - 1), max_size=6), min_size=1, max_size=20))
 def test_counts_change_by_the_interval_their_key_is_in(cells: list[list[int]]) -> None:
-    _, design = given_design(LINES)
+    _, design = read_design(LINES)
     counts = np.array([len(cell) for cell in cells])
     starts = np.concatenate([[0], np.cumsum(counts)])
     keys = np.array([key for cell in cells for key in cell], dtype=np.uint64)
@@ -144,8 +144,8 @@ def test_every_design_can_be_written_and_read(deviation: int, variance: float, s
     made = METHODS["maximum-entropy"].solve(
         problem, None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
     )
-    read, design = given_design(design_frame(made))
-    verify_given(design)
+    read, design = read_design(design_frame(made))
+    verify_external(design)
     assert read.deviation == deviation and read.small == small
     assert np.abs(design.chances - made.chances).max() < 1e-9
 
@@ -191,20 +191,20 @@ def changed(line: int, **values) -> pl.DataFrame:
 )
 def test_what_are_no_chances_is_refused_by_its_line(lines: pl.DataFrame, said: str) -> None:
     with pytest.raises(shoal.InputError) as refused:
-        given_design(lines)
+        read_design(lines)
     assert said in str(refused.value)
 
 
 def test_columns_that_follow_from_others_may_be_left_out() -> None:
     ordered = LINES.sort("i", "p_int_ub")
-    wanted = given_design(ordered)[1]
+    wanted = read_design(ordered)[1]
     for gone in (["type"], ["j"], ["v"], ["p"], ["p_int_lb"], ["p_int_lb", "p_int_ub"]):
-        found = given_design(ordered.drop(gone))[1]
+        found = read_design(ordered.drop(gone))[1]
         assert np.allclose(found.chances, wanted.chances)
         for count in range(3):
             assert found.row_intervals(count)[0].tolist() == wanted.row_intervals(count)[0].tolist()
     old = ordered.rename({"p": "p_ij", "p_int_ub": "p_ij_ub"}).drop("p_int_lb")
-    assert np.allclose(given_design(old)[1].chances, wanted.chances)
+    assert np.allclose(read_design(old)[1].chances, wanted.chances)
 
 
 @pytest.mark.parametrize(
@@ -216,14 +216,14 @@ def test_columns_that_follow_from_others_may_be_left_out() -> None:
     ],
 )
 def test_public_tables_are_read(name: str, deviation: int, small: int) -> None:
-    problem, design = given_design(benchmark_file(f"tabular/tauargus/{name}"))
+    problem, design = read_design(benchmark_file(f"tabular/tauargus/{name}"))
     assert (problem.deviation, problem.small) == (deviation, small)
-    verify_given(design)
+    verify_external(design)
 
 
 def test_public_tables_for_sums_are_refused() -> None:
     with pytest.raises(shoal.InputError, match="no whole number"):
-        given_design(benchmark_file("tabular/tauargus/cellkey_magnitude/ptab_savings_all.txt"))
+        read_design(benchmark_file("tabular/tauargus/cellkey_magnitude/ptab_savings_all.txt"))
 
 
 def test_text_that_is_no_table_is_refused(tmp_path) -> None:
@@ -261,8 +261,8 @@ def test_keys_that_are_missing_or_uneven_are_told() -> None:
     assert any("not evenly spread" in text for text in low.warnings) and not low.for_release
     even = shoal.perturb_table(PEOPLE, ["area"], record_key="rkey")
     assert not any("not evenly spread" in text for text in even.warnings) and even.for_release
-    assert not are_uneven(given_keys(np.array([0.1]), "k"))
-    assert given_keys(np.array([0.0, 1 - 2.0**-53, 1.0]), "k").tolist() == [0, KEYS - 1, 0]
+    assert not are_uneven(keys_in_column(np.array([0.1]), "k"))
+    assert keys_in_column(np.array([0.0, 1 - 2.0**-53, 1.0]), "k").tolist() == [0, KEYS - 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -289,9 +289,9 @@ def test_keys_are_no_dimension_and_have_a_name() -> None:
 def test_keys_by_chance_are_hardly_ever_odd() -> None:
     for size in (1, 2, 3, 10, 1000):
         for _ in range(200):
-            drawn = given_keys(RNG.random(size), "k")
+            drawn = keys_in_column(RNG.random(size), "k")
             assert not are_uneven(drawn) and not are_shared(drawn) and not are_in_a_row(drawn)
-    assert are_in_a_row(given_keys(np.arange(10) / 10, "k"))
+    assert are_in_a_row(keys_in_column(np.arange(10) / 10, "k"))
 
 
 @pytest.mark.parametrize("keys", [pl.lit(0.0), pl.col("rkey") / 10])
@@ -342,7 +342,7 @@ def test_changes_that_are_rare_are_told() -> None:
 
 
 def test_a_figure_that_only_rare_changes_explain_keeps_them() -> None:
-    _, design = given_design(
+    _, design = read_design(
         pl.DataFrame({"i": [0, 2, 2, 2, 1], "v": [0, -2, 0, 2, 0], "p": [1.0, 1e-7, 1.0 - 2e-7, 1e-7, 1.0]})
     )
     low, high = possible_counts(design, np.array([4]), 1e-5)
@@ -413,7 +413,7 @@ def test_totals_among_records_are_refused_in_words_that_hold_here() -> None:
 def test_a_table_that_leaves_large_counts_as_they_are_is_refused_in_words() -> None:
     lines = pl.DataFrame({"i": [0, 1, 1, 2], "v": [0, -1, 1, 0], "p": [1.0, 0.5, 0.5, 1.0]})
     with pytest.raises(InputError, match="never changes counts of 2 and more"):
-        given_design(lines)
+        read_design(lines)
 
 
 def test_a_dimension_that_is_named_twice_is_refused_in_words() -> None:

@@ -86,9 +86,9 @@ def read_slots(path: Path) -> pl.DataFrame:
     return pl.DataFrame(lines)
 
 
-def _seats(given: Any, path: Path) -> int:
+def _seats(value: Any, path: Path) -> int:
     try:
-        return whole(int(str(given)), "the number of seats")
+        return whole(int(str(value)), "the number of seats")
     except ValueError:
         raise InputError(f"an event of '{path}' does not say how many seats it has") from None
 

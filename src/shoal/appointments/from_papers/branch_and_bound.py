@@ -9,7 +9,7 @@ from shoal.appointments.bounds.limits import largest_k, published_bound, safe_bo
 from shoal.appointments.from_papers.branch_and_bound_kernels import BEST, FRESH, NODES, OVER, next_row, search
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers.filling import better_rule
-from shoal.appointments.solvers.method import Found, demand_plain, method
+from shoal.appointments.solvers.method import SearchResult, demand_plain, method
 from shoal.runtime import Run, Seeds
 from shoal.runtime.options import Options
 
@@ -34,7 +34,7 @@ DEFAULT_NODES = 5_000_000
 
 
 @method(DEFAULT_NODES)
-def solve(problem: Problem, options: BranchAndBoundOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: BranchAndBoundOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Seat one group after the other in every possible way, largest pieces first; work counts nodes.
 
     Without a node the better of two greedy rules is returned, so that there always is a plan.
@@ -56,7 +56,7 @@ def solve(problem: Problem, options: BranchAndBoundOptions, run: Run, seeds: See
     exact = options.bound == "safe"
     if exact and state[OVER]:
         proved = min(proved, max(problem.value(matrix), int(state[BEST])))
-    return Found(matrix, proved, proved=exact, complete=bool(state[OVER]), nodes=int(state[NODES]))
+    return SearchResult(matrix, proved, proved=exact, complete=bool(state[OVER]), nodes=int(state[NODES]))
 
 
 def _beginning(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from shoal.appointments.bounds.limits import largest_k
 from shoal.appointments.from_papers import genetic_kernels
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers.filling import better_rule
-from shoal.appointments.solvers.method import Found, demand_plain, method
+from shoal.appointments.solvers.method import SearchResult, demand_plain, method
 from shoal.errors import Infeasible
 from shoal.runtime import Run, Seeds
 from shoal.runtime.evolution.keys import fittest
@@ -61,7 +61,7 @@ class Evolution:
         self._state = seeds.state()
         members = np.zeros((options.population, problem.rows, problem.slots), np.int64)
         keys = np.zeros((options.population, 3), np.int64)
-        genetic_kernels.found(members, keys, problem.sizes, problem.capacities, self._state)
+        genetic_kernels.first_population(members, keys, problem.sizes, problem.capacities, self._state)
         first = int(fittest(keys))
         self._population = genetic_kernels.Population(
             members, keys, members[first].copy(), keys[first].copy()
@@ -87,7 +87,7 @@ class Evolution:
 
 
 @method(DEFAULT_GENERATIONS)
-def solve(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Evolve matrices; work counts generations.
 
     A population that never obeys the rules is not a plan: then the better of two greedy rules is returned instead. With
@@ -118,10 +118,12 @@ def solve(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds) -> 
         if not best.violations and best.k > k:
             matrix = best.matrix
             run.report(best.k, phase="evolving")
-    return Found(matrix, bound)
+    return SearchResult(matrix, bound)
 
 
-def _as_published(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds, bound: int) -> Found:
+def _as_published(
+    problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds, bound: int
+) -> SearchResult:
     """The pure algorithm for all its generations, and what it went through."""
     search = Evolution(problem, options, seeds.child("genetic"))
     course = [_standing(0, search.best)]
@@ -147,7 +149,7 @@ def _as_published(problem: Problem, options: GeneticOptions, run: Run, seeds: Se
             f"({best.slots_too_full} slots too full, {best.rows_wrong} groups not seated exactly), so it is no plan; "
             "option start=greedy always has one"
         )
-    return Found(best.matrix, bound, course=course)
+    return SearchResult(best.matrix, bound, course=course)
 
 
 def _standing(generation: int, best: Evolved) -> tuple[int, int, int]:

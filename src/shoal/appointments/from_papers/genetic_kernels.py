@@ -63,7 +63,7 @@ def judge(matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, key: np
 
 
 @kernel
-def found(
+def first_population(
     members: np.ndarray, keys: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, state: np.ndarray
 ) -> None:
     """A first population: every entry uniform between nobody and as many as group and slot allow."""

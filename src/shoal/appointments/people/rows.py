@@ -43,7 +43,7 @@ class Population:
             keys = keys[among]
         return np.unique(keys, return_counts=True)[1]
 
-    def place(self, matrix: np.ndarray | None, seeds: Seeds) -> np.ndarray:
+    def seat(self, matrix: np.ndarray | None, seeds: Seeds) -> np.ndarray:
         """A slot for everybody: who of a row gets which is drawn at random; pinned people keep theirs."""
         slot_of = self.pinned.copy()
         if matrix is None:

@@ -19,7 +19,7 @@ from shoal.appointments.solvers.annealing_kernels import (
     more_anonymous,
     sorted_cells,
 )
-from shoal.appointments.solvers.method import Found, method, refuse_diversity
+from shoal.appointments.solvers.method import SearchResult, method, refuse_diversity
 from shoal.runtime import Run, Seeds
 from shoal.runtime.options import Options
 
@@ -80,10 +80,10 @@ class Annealer:
     @property
     def done(self) -> bool:
         """Whether the schedule is over, or the target is met."""
-        return self._memory[STEP] >= self.cooling.schedule or bool(self.cooling.target and self.found)
+        return self._memory[STEP] >= self.cooling.schedule or bool(self.cooling.target and self.improved)
 
     @property
-    def found(self) -> bool:
+    def improved(self) -> bool:
         """Whether ``best`` is better than the start (or meets the target)."""
         return bool(self._memory[FOUND])
 
@@ -123,7 +123,7 @@ def raise_k(
         annealer = Annealer(problem, begin, options, state, target=min(bound, k + step))
         attempt += 1
         spent += annealer.run(run, limit - spent)
-        if annealer.found:
+        if annealer.improved:
             best = annealer.best
             run.report(problem.value(best), phase="annealing")
             step *= 2
@@ -165,7 +165,7 @@ def better_vector(
 
 
 @method(DEFAULT_STEPS)
-def solve(problem: Problem, options: AnnealingOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: AnnealingOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Start from the better of two greedy rules and move pieces of crowds about, sometimes for the worse."""
     refuse_diversity(problem, "annealing")
     matrix = filling.better_rule(problem)
@@ -173,7 +173,7 @@ def solve(problem: Problem, options: AnnealingOptions, run: Run, seeds: Seeds) -
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     limit = run.budget.iterations if run.budget.iterations is not None else 10**15
     improve = raise_k if problem.objective == "k" else better_vector
-    return Found(
+    return SearchResult(
         improve(problem, matrix, bound=bound, options=options, run=run, seeds=seeds, limit=limit), bound
     )
 

@@ -84,7 +84,7 @@ def _change(seating: Seating, aim: Cooling, crowd: int, label: int, by: int) -> 
 
 
 @kernel
-def _place(seating: Seating, row: int, slot: int, by: int) -> None:
+def _seat(seating: Seating, row: int, slot: int, by: int) -> None:
     """Add people to an entry of the matrix and keep the list of occupied entries."""
     matrix, occupied, where, memory = seating.matrix, seating.occupied, seating.where, seating.memory
     entry = row * matrix.shape[1] + slot
@@ -263,11 +263,11 @@ def cool(seating: Seating, aim: Cooling, steps: int) -> int:
                 _change(seating, aim, crowds[other], labels[j], -back)
                 _change(seating, aim, crowds[other], labels[t], back)
             continue
-        _place(seating, i, j, -amount)
-        _place(seating, i, t, amount)
+        _seat(seating, i, j, -amount)
+        _seat(seating, i, t, amount)
         if back > 0:
-            _place(seating, other, t, -back)
-            _place(seating, other, j, back)
+            _seat(seating, other, t, -back)
+            _seat(seating, other, j, back)
         room[j] += amount - back
         room[t] += back - amount
         if target == 0 and memory[BELOW] == 0 and memory[AT] <= memory[AT_BEST]:

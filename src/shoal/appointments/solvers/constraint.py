@@ -14,7 +14,7 @@ from shoal.appointments.bounds.limits import largest_k
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import cp_sat, filling
 from shoal.appointments.solvers.cp_sat import Answer
-from shoal.appointments.solvers.method import Found, method
+from shoal.appointments.solvers.method import SearchResult, method
 from shoal.errors import Infeasible, InputError
 from shoal.runtime import Run, Seeds
 from shoal.runtime.options import Options
@@ -257,7 +257,7 @@ def diverse_enough(problem: Problem, matrix: np.ndarray) -> bool:
 
 
 @method(DEFAULT_UNITS)
-def solve(problem: Problem, options: ConstraintOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: ConstraintOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Bisect on K with a constraint solver; work counts thousandths of its deterministic seconds."""
     if problem.objective != "k":
         raise InputError("method 'constraint' has objective k only; use lexicographic or auto for vectors")
@@ -265,12 +265,12 @@ def solve(problem: Problem, options: ConstraintOptions, run: Run, seeds: Seeds) 
     high = largest_k(problem)
     run.report(problem.value(matrix), bound=high, phase="greedy")
     if options.search == "maximise":
-        return Found(*_maximise(problem, matrix, high, run, seeds))
+        return SearchResult(*_maximise(problem, matrix, high, run, seeds))
     effort = 500
     while problem.value(matrix) < high and not run.stopped:
         matrix, high = close_in(problem, matrix, high, run, seeds.child(effort), effort)
         effort *= 2
-    return Found(matrix, high)
+    return SearchResult(matrix, high)
 
 
 def _maximise(

@@ -94,7 +94,7 @@ def _counts(sizes: np.ndarray, length: int) -> np.ndarray:
 def _trace(problem: Problem, order: np.ndarray, layers: list[Layer]) -> np.ndarray:
     last = layers[-1]
     vectors = last.vectors[: int(last.number[0])]
-    at = min(range(len(vectors)), key=lambda place: vectors[place].tobytes())
+    at = min(range(len(vectors)), key=lambda position: vectors[position].tobytes())
     taken = []
     for layer in reversed(layers[1:]):
         taken.append(layer.pieces[at])

@@ -7,7 +7,7 @@ from pydantic import Field
 from shoal.appointments.bounds.limits import best_value
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import filling
-from shoal.appointments.solvers.method import Found, method, refuse_diversity
+from shoal.appointments.solvers.method import SearchResult, method, refuse_diversity
 from shoal.runtime import Run, Seeds
 from shoal.runtime.options import Options
 
@@ -23,7 +23,7 @@ class GreedyOptions(Options):
 
 
 @method()
-def solve(problem: Problem, options: GreedyOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: GreedyOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Seat the largest crowd first.
 
     ``published`` takes as few of the largest slots as hold a group (Cabana Ramírez 2016, with its loose ends tied up);
@@ -32,4 +32,4 @@ def solve(problem: Problem, options: GreedyOptions, run: Run, seeds: Seeds) -> F
     refuse_diversity(problem, "greedy")
     matrix = _RULES[options.rule](problem)
     run.spend(1)
-    return Found(matrix, best_value(problem), complete=True)
+    return SearchResult(matrix, best_value(problem), complete=True)

@@ -19,7 +19,7 @@ from shoal.appointments.bounds.limits import best_vector
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import annealing, dynamic, one_shot
 from shoal.appointments.solvers.constraint import Decision, SeatModel, seat_anyhow
-from shoal.appointments.solvers.method import Found, method
+from shoal.appointments.solvers.method import SearchResult, method
 from shoal.errors import InputError
 from shoal.runtime import Run, Seeds
 from shoal.runtime.options import Options
@@ -44,7 +44,7 @@ class LexicographicOptions(Options):
 
 
 @method(DEFAULT_UNITS)
-def solve(problem: Problem, options: LexicographicOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: LexicographicOptions, run: Run, seeds: Seeds) -> SearchResult:
     """Prove the best vector level by level; work counts thousandths of the constraint solver's deterministic seconds."""
     if problem.objective != "vector":
         raise InputError("method 'lexicographic' has objective vector only; use constraint or auto for K")
@@ -55,7 +55,7 @@ def solve(problem: Problem, options: LexicographicOptions, run: Run, seeds: Seed
         return one_shot.solve(problem, matrix, base, run, seeds.child("one-shot"))
     if not problem.diverse and problem.value(matrix) != base:
         matrix = anneal(problem, matrix, options.start, base, run, seeds.child("anneal"))
-    return Found(*prove(problem, matrix, base, run, seeds.child("prove"), level=options.level))
+    return SearchResult(*prove(problem, matrix, base, run, seeds.child("prove"), level=options.level))
 
 
 def anneal(

@@ -13,7 +13,7 @@ from shoal.runtime.budget import StopReason
 from shoal.runtime.solver import NoOptions, SearchContext, Solver
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """The plan a search ends with and the best that is possible; ``complete`` if no budget cut it short.
 
     With a bound that is not ``proved`` nothing is called optimal. ``course`` and ``nodes`` are what a search counted.
@@ -27,10 +27,10 @@ class Found(NamedTuple):
     nodes: int | None = None
 
 
-def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callable[..., Assignment]]:
+def method(units: int | None = None) -> Callable[[Callable[..., SearchResult]], Callable[..., Assignment]]:
     """Make a method of a search ``(problem, options, run, seeds)``; ``units`` of work are its default budget."""
 
-    def made(search: Callable[..., Found]) -> Callable[..., Assignment]:
+    def as_method(search: Callable[..., SearchResult]) -> Callable[..., Assignment]:
         @wraps(search)
         def solve(problem: Problem, options: Any, context: SearchContext) -> Assignment:
             run = context.run(units, problem.direction)
@@ -53,7 +53,7 @@ def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callabl
 
         return Solver(solve, NoOptions)
 
-    return made
+    return as_method
 
 
 def refuse_diversity(problem: Problem, name: str) -> None:

@@ -11,14 +11,14 @@ import numpy as np
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import cp_sat
 from shoal.appointments.solvers.constraint import SeatModel
-from shoal.appointments.solvers.method import Found
+from shoal.appointments.solvers.method import SearchResult
 from shoal.errors import InputError
 from shoal.runtime import Run, Seeds
 
 _LARGEST = 2**62
 
 
-def solve(problem: Problem, matrix: np.ndarray, base: Any, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, matrix: np.ndarray, base: Any, run: Run, seeds: Seeds) -> SearchResult:
     """Let the solver find and prove the best vector at once, beginning with a plan."""
     model = SeatModel(problem)
     counted: dict[int, list[Any]] = {}
@@ -36,11 +36,11 @@ def solve(problem: Problem, matrix: np.ndarray, base: Any, run: Run, seeds: Seed
     model.hint(matrix)
     answer, solver = cp_sat.run_model(model.model, run, seeds)
     if answer is not cp_sat.Answer.SOLVED:
-        return Found(matrix, base)
+        return SearchResult(matrix, base)
     found = model.matrix(solver)
     if problem.value(found) <= problem.value(matrix):
         matrix = found
-    return Found(matrix, problem.value(matrix) if cp_sat.is_proved(solver) else base)
+    return SearchResult(matrix, problem.value(matrix) if cp_sat.is_proved(solver) else base)
 
 
 def _weights(most: dict[int, int]) -> dict[int, int]:

@@ -58,14 +58,14 @@ class Overflow:
         )
 
     @property
-    def found(self) -> bool:
+    def everybody_seated(self) -> bool:
         """Whether everybody has a seat."""
         return bool(self.crowding.memory[OVERFLOW] == 0)
 
     @property
     def done(self) -> bool:
         """Whether the schedule is over, or everybody has a seat."""
-        return self.found or bool(self.crowding.memory[STEP] >= self.relief.schedule)
+        return self.everybody_seated or bool(self.crowding.memory[STEP] >= self.relief.schedule)
 
     @property
     def matrix(self) -> np.ndarray:
@@ -109,7 +109,7 @@ def raise_k(
         cooling = Overflow(problem, min(bound, k + step), schedule, place.child("cool").state(), order)
         attempt += 1
         spent += cooling.run(run, limit - spent)
-        if cooling.found:
+        if cooling.everybody_seated:
             matrix = cooling.matrix
             run.report(problem.value(matrix), phase="overflow")
             step *= 2

@@ -72,10 +72,10 @@ def _fitting(crowding: Crowding, one: int, other: int, low: int, high: int) -> i
 
 
 @kernel
-def _leave(crowding: Crowding, row: int, place: int) -> None:
+def _leave(crowding: Crowding, row: int, position: int) -> None:
     """Forget the slot at a place of the list of a crowd."""
     crowding.number[row] -= 1
-    crowding.where[row, place] = crowding.where[row, crowding.number[row]]
+    crowding.where[row, position] = crowding.where[row, crowding.number[row]]
 
 
 @kernel

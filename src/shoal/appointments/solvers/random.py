@@ -8,7 +8,7 @@ from pydantic import Field
 from shoal.appointments.bounds.limits import best_value
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import fill_kernels, filling
-from shoal.appointments.solvers.method import Found, method, refuse_diversity
+from shoal.appointments.solvers.method import SearchResult, method, refuse_diversity
 from shoal.errors import InputError
 from shoal.runtime import Run, Seeds
 from shoal.runtime.options import Options
@@ -38,9 +38,9 @@ def draw(problem: Problem, seeds: Seeds, how: str = "seat") -> np.ndarray:
 
 
 @method()
-def solve(problem: Problem, options: RandomOptions, run: Run, seeds: Seeds) -> Found:
+def solve(problem: Problem, options: RandomOptions, run: Run, seeds: Seeds) -> SearchResult:
     """One random assignment, with no attempt to improve it."""
     refuse_diversity(problem, "random")
     matrix = draw(problem, seeds.child("random"), options.draw)
     run.spend(1)
-    return Found(matrix, best_value(problem), complete=True)
+    return SearchResult(matrix, best_value(problem), complete=True)

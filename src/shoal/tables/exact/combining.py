@@ -127,7 +127,7 @@ def best_rounding(values: np.ndarray, x: np.ndarray, size: int, rhs: float, turn
 
 @kernel
 def _sums(
-    rows: Rowwise, slack: np.ndarray, x: np.ndarray, first: np.ndarray, least: float, found: Sums
+    rows: Rowwise, slack: np.ndarray, x: np.ndarray, first: np.ndarray, least: float, sums: Sums
 ) -> Any:
     # Begins with each of the rows ``first``, and goes on with rows that share what the sum has an odd number of times.
     count = rows.starts.shape[0] - 1
@@ -176,10 +176,10 @@ def _sums(
                         values[i] = total[members[i]]
                         shares[i] = x[members[i]]
                     depth, missing, _ = best_rounding(values, shares, here, float(length), turned)
-                    if missing > least and kept < found.depth.shape[0]:
-                        found.depth[kept] = depth
+                    if missing > least and kept < sums.depth.shape[0]:
+                        sums.depth[kept] = depth
                         for i in range(LONGEST):
-                            found.rows[kept, i] = chain[i] if i < length else -1
+                            sums.rows[kept, i] = chain[i] if i < length else -1
                         kept += 1
                 r = -1
                 if length == LONGEST:

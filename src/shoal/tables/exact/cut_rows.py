@@ -135,7 +135,7 @@ def expand(arcs: Arcs, columns: np.ndarray, record: Record) -> tuple[np.ndarray,
 def reduced_costs(
     arcs: Arcs,
     cost: np.ndarray,
-    asked: np.ndarray,
+    cells: np.ndarray,
     duals: np.ndarray,
     own: np.ndarray,
     need: np.ndarray,
@@ -144,9 +144,9 @@ def reduced_costs(
     bridge: np.ndarray,
 ) -> Any:
     """Cost minus what the weighted rows ask of each cell; the cells are in no row yet."""
-    reduced = np.empty(asked.shape[0])
-    for i in range(asked.shape[0]):
-        e = asked[i]
+    reduced = np.empty(cells.shape[0])
+    for i in range(cells.shape[0]):
+        e = cells[i]
         total = cost[e]
         for r in range(duals.shape[0]):
             members = sets[r]
@@ -219,11 +219,11 @@ def deepest(
     wanted: Wanted,
     least: float,
     marks: np.ndarray,
-    found: np.ndarray,
+    values: np.ndarray,
     inside: np.ndarray,
     weights: np.ndarray,
 ) -> Any:
-    """The deepest inequality of each cut over the few cells that carry most: how many, the need and a mark, in ``found``.
+    """The deepest inequality of each cut over the few cells that carry most: how many, the need and a mark, in ``values``.
 
     Cuts whose mark is among the ``marks``, which are sorted, were of no use where the point was the same. Returns how many cuts
     have one that the point violates.
@@ -251,12 +251,12 @@ def deepest(
                 few[count] = i
                 count += 1
                 mark += (shares[i] + 3.7 * x[cells[i]]) * np.sqrt(2.0 + cells[i])
-        found[c, 0] = 0.0
-        found[c, 2] = mark + missing
+        values[c, 0] = 0.0
+        values[c, 2] = mark + missing
         if need <= 0.0 or count < 2 or missing <= least:
             continue
-        place = np.searchsorted(marks, found[c, 2])
-        if place < marks.shape[0] and marks[place] == found[c, 2]:
+        place = np.searchsorted(marks, values[c, 2])
+        if place < marks.shape[0] and marks[place] == values[c, 2]:
             continue
         if count > MOST_CELLS:
             # Those that carry most at the point.
@@ -268,8 +268,8 @@ def deepest(
         chosen = few[:count].copy()
         own = np.zeros(count)
         if lightest(shares[chosen], x[cells[chosen]], missing - least, own) < missing - least:
-            found[c, 0] = count
-            found[c, 1] = need
+            values[c, 0] = count
+            values[c, 1] = need
             for i in range(count):
                 inside[c, i] = cells[chosen[i]]
                 weights[c, i] = own[i]

@@ -11,9 +11,9 @@ import numpy as np
 from shoal.runtime import Run
 from shoal.runtime.kernels import kernel
 from shoal.runtime.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
-from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Inequalities, Remembered
 from shoal.tables.exact.strengthening import best_two, coefficient
+from shoal.tables.exact.thread_parts import hands, worthwhile
 from shoal.tables.heuristic.neighbourhood import Incidence, around
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.attacker import Attacker
@@ -254,9 +254,13 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
                 order = order[~shown[order]]
         return found
 
-    def _look(self, place: int, extreme: Callable[[int], _Extreme | None]) -> _Look:
+    def _look(self, position: int, extreme: Callable[[int], _Extreme | None]) -> _Look:
         wanted = self.wanted
-        cell, kind, need = int(wanted.cell[place]), int(wanted.kind[place]), float(wanted.need[place])
+        cell, kind, need = (
+            int(wanted.cell[position]),
+            int(wanted.kind[position]),
+            float(wanted.need[position]),
+        )
         total = 0.0
         caps: np.ndarray | None = None
         others = np.empty(0, dtype=np.int64)
@@ -273,7 +277,9 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
             caps = mine if caps is None else caps + mine
         if total >= need * _NEARLY or caps is None:
             return _Look(None, solved)
-        return _Look(self._asked(others, caps, need, self._known_to(int(wanted.scenario[place]))), solved)
+        return _Look(
+            self._capacity(others, caps, need, self._known_to(int(wanted.scenario[position]))), solved
+        )
 
     def _known_to(self, scenario: int) -> np.ndarray:
         return self.problem.insiders[scenario] if scenario >= 0 else np.empty(0, dtype=np.int64)
@@ -281,14 +287,14 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
     def _ask_around(self, share: np.ndarray, reach: int, capped: bool) -> _Ask:
         """Programmes over the relations around the cell of a requirement."""
 
-        def ask(place: int, desk: _Desk) -> Callable[[int], _Extreme | None]:
+        def ask(position: int, desk: _Desk) -> Callable[[int], _Extreme | None]:
             wanted = self.wanted
             mine = share.copy()
-            mine[self._known_to(int(wanted.scenario[place]))] = 0.0
+            mine[self._known_to(int(wanted.scenario[position]))] = 0.0
             relations, cells, *rows, _ = around(
-                self._incidence, int(wanted.cell[place]), mine > 0.0, reach, desk.place, desk.reached
+                self._incidence, int(wanted.cell[position]), mine > 0.0, reach, desk.place, desk.reached
             )
-            need = float(wanted.need[place])
+            need = float(wanted.need[position])
             most = need if capped else _FAR
             return lambda direction: self._extreme(
                 desk.solver, direction, need, most, relations, cells, mine[cells], rows
@@ -305,12 +311,12 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
         attacker.rescale(share[attacker.hidden])
         every = np.arange(self.problem.table.relations)
 
-        def ask(place: int, desk: _Desk) -> Callable[[int], _Extreme | None]:
+        def ask(position: int, desk: _Desk) -> Callable[[int], _Extreme | None]:
             def extreme(direction: int) -> _Extreme:
-                amount, change = attacker.extreme(int(self.wanted.cell[place]), direction)
+                amount, change = attacker.extreme(int(self.wanted.cell[position]), direction)
                 return _Extreme(amount, attacker.hidden, change, every, attacker.last_prices)
 
-            attacker.assume(int(self.wanted.scenario[place]))
+            attacker.assume(int(self.wanted.scenario[position]))
             return extreme
 
         return ask
@@ -357,20 +363,20 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
         movable = self._movable[cells]
         return cells[movable], np.minimum(caps[movable], _FAR)
 
-    def _asked(self, cells: np.ndarray, caps: np.ndarray, need: float, known: np.ndarray) -> _Capacity:
+    def _capacity(self, cells: np.ndarray, caps: np.ndarray, need: float, known: np.ndarray) -> _Capacity:
         """What is left to the cells that may or may not be hidden."""
         caps[np.isin(cells, known)] = 0.0
         fixed = self._fixed[cells]
         keep = ~fixed & (caps > 1e-9 * need)
         return _Capacity(cells[keep], caps[keep], need - float(caps[fixed].sum()))
 
-    def _share(self, place: int, cells: np.ndarray, change: np.ndarray, shown: np.ndarray) -> None:
+    def _share(self, position: int, cells: np.ndarray, change: np.ndarray, shown: np.ndarray) -> None:
         wanted = self.wanted
         amounts = np.zeros(self.problem.table.cells)
         amounts[cells] = change
         at = amounts[wanted.cell]
         amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, 0.0))
-        shown |= (amount >= wanted.need) & (wanted.scenario == wanted.scenario[place])
+        shown |= (amount >= wanted.need) & (wanted.scenario == wanted.scenario[position])
 
     def _strengthen(self, capacity: _Capacity, x: np.ndarray, least: float) -> list[int]:
         """The numbers of the forms of an inequality that the point violates."""

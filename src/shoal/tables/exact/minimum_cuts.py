@@ -71,13 +71,13 @@ def _minimum_cuts(
     wanted: Wanted,
     beyond: float,
     tiny: float,
-    found: Cuts,
+    cuts: Cuts,
 ) -> Any:
     at_x = Arcs(arcs.tail, arcs.head, np.zeros(x.shape[0]), np.zeros(x.shape[0]))
     flow = flow_through(nodes, at_x, support, tiny)
     mark = np.zeros(nodes, dtype=np.int64)
     count = wanted.cell.shape[0]
-    owner, must, sets = found.owner, found.must, found.sets
+    owner, must, sets = cuts.owner, cuts.must, cuts.sets
     size = 0
     worst = 1.0
     for r in range(count):

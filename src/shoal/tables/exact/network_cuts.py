@@ -16,10 +16,10 @@ from shoal.tables.exact.cut_rows import (
     reduced_costs,
     strengthen,
 )
-from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Inequalities, Remembered
 from shoal.tables.exact.knapsacks import MOST_CELLS, Weights, lifted
 from shoal.tables.exact.minimum_cuts import Cuts, bridge_cuts, minimum_cuts
+from shoal.tables.exact.thread_parts import hands, worthwhile
 from shoal.tables.model.network import Network
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import arcs_of, as_wanted, scales

@@ -47,9 +47,9 @@ def on_smaller(
     return _original(small, found)
 
 
-def _original(small: Reduction, found: Pattern) -> Pattern:
+def _original(small: Reduction, pattern: Pattern) -> Pattern:
     constant = small.constant
-    lifted = replace(small.lifted(found), history=found.history.mapped(lambda cost: cost + constant))
+    lifted = replace(small.lifted(pattern), history=pattern.history.mapped(lambda cost: cost + constant))
     if small.original.sums is None:
         return lifted
     more = add_for_sums(small.original, lifted.complementary, small.original.cost)

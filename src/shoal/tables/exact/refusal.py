@@ -60,7 +60,7 @@ def violated(
             1.0 - inside.size,
         )
     if any(not known.plain for known in sums):
-        _refuse_given_back(problem, mask, columns, rows)
+        _refuse_recomputable(problem, mask, columns, rows)
     return rows, short
 
 
@@ -74,7 +74,7 @@ def short_of(
     return separator.refuse(x, columns, short, _TOLD_APART) if short.size else Inequalities(), short
 
 
-def _refuse_given_back(problem: Problem, mask: np.ndarray, columns: np.ndarray, rows: Inequalities) -> None:
+def _refuse_recomputable(problem: Problem, mask: np.ndarray, columns: np.ndarray, rows: Inequalities) -> None:
     """A cell that is alone hidden in a relation is known and protects no sum: others of the relation must be hidden too."""
     table = problem.table
     for cells in map(table.relation, range(table.relations)):

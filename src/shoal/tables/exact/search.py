@@ -339,19 +339,19 @@ class _Search:
         near: np.ndarray = relaxation.reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost)
         return self.problem.candidates & near
 
-    def _guide(self, x: np.ndarray, usable: np.ndarray, place: int) -> None:
-        """Make a pattern of usable cells near the point ``x``; each ``place`` has its own way to do so."""
+    def _guide(self, x: np.ndarray, usable: np.ndarray, way: int) -> None:
+        """Make a pattern of usable cells near the point ``x``; each ``way`` has its own way to do so."""
         problem = self.problem
         usable[self.best.pattern] = True
-        strength = (0.7, 0.8, 0.9)[place % 3]
-        above = (0.5, 0.3, 0.9)[place // 3 % 3]
+        strength = (0.7, 0.8, 0.9)[way % 3]
+        above = (0.5, 0.3, 0.9)[way // 3 % 3]
         chosen, near = np.flatnonzero((x > above) & problem.candidates), x
         if self._answer is not None:
             chosen = self._answer
             usable[chosen] = True
             near = np.isin(np.arange(problem.table.cells), chosen)
         self.heuristic.focus(usable, problem.cost * (1.0 - strength * near) + 1e-9)
-        found = self.heuristic.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
+        found = self.heuristic.build(self.rng, chosen, noise=0.0 if way < 3 else 0.3)
         if found is not None:
             self._offer(found)
 

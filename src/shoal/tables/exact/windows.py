@@ -110,14 +110,14 @@ class Windows:
     def _resize(self, factor: float) -> None:
         self.size = int(min(_RELEASED[2], max(_RELEASED[0], round(factor * self.size))))
 
-    def _programme(self, kept: np.ndarray, pattern: np.ndarray, run: Run) -> tuple[np.ndarray, bool]:
+    def _programme(self, fixed: np.ndarray, pattern: np.ndarray, run: Run) -> tuple[np.ndarray, bool]:
         # The cells chosen besides those kept, and whether they are the best choice.
         import highspy
 
-        rhs = self._rhs - self._matrix @ kept.astype(float)
+        rhs = self._rhs - self._matrix @ fixed.astype(float)
         open_ = np.flatnonzero(rhs > 1e-7)
         matrix = self._matrix.of_rows(open_).transposed()
-        used = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~kept)
+        used = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~fixed)
         if open_.size == 0 or used.size == 0:
             return np.empty(0, dtype=np.int64), True
         matrix = matrix.of_rows(used)
@@ -139,5 +139,5 @@ class Windows:
         solve_within(solver, run, None if left is None else max(0.05, min(5.0, left)))
         values = np.array(solver.getSolution().col_value)
         if values.size != used.size:
-            return np.setdiff1d(pattern, self.cells[kept]), False
+            return np.setdiff1d(pattern, self.cells[fixed]), False
         return self.cells[used[values > 0.5]], is_optimal(solver)

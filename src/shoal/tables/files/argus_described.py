@@ -24,14 +24,18 @@ class Described:
     """The rows; what the metadata say of them by the names that ``tabulate`` has for it; and the column of costs, if any."""
 
     frame: "pl.DataFrame"
-    said: Mapping[str, Any]
+    options: Mapping[str, Any]
     hierarchies: Mapping[str, dict[str, str]] = field(repr=False)
     cost: str | None = None
 
-    def with_said(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def with_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All that is said of the rows: by somebody, and else by the metadata."""
-        own = {name: value for name, value in said.items() if name != "metadata"}
-        return {**self.said, **own, "hierarchies": {**self.hierarchies, **(said.get("hierarchies") or {})}}
+        own = {name: value for name, value in options.items() if name != "metadata"}
+        return {
+            **self.options,
+            **own,
+            "hierarchies": {**self.hierarchies, **(options.get("hierarchies") or {})},
+        }
 
 
 def beside(data: str) -> str | None:
@@ -42,11 +46,11 @@ def beside(data: str) -> str | None:
     return next((name for name in (f"{stem}.rda", f"{stem}.RDA") if Path(name).is_file()), None)
 
 
-def described(data: Path, metadata: Metadata, given: Mapping[str, Any]) -> Described:
-    """What is in a file, and what its metadata say beyond what was ``given``: what somebody says comes before that."""
+def described(data: Path, metadata: Metadata, options: Mapping[str, Any]) -> Described:
+    """What is in a file, and what its metadata say beyond what was ``options``: what somebody says comes before that."""
     frame = read_described(data, metadata)
-    dimensions = list(given.get("dimensions") or (metadata.dimensions if metadata.aggregated else []))
-    source = given.get("source") or ("aggregated" if metadata.aggregated else "records")
+    dimensions = list(options.get("dimensions") or (metadata.dimensions if metadata.aggregated else []))
+    source = options.get("source") or ("aggregated" if metadata.aggregated else "records")
     codes = {
         name: [code for code in frame[name].unique(maintain_order=True).to_list() if code is not None]
         for name in dimensions
@@ -64,18 +68,18 @@ def described(data: Path, metadata: Metadata, given: Mapping[str, Any]) -> Descr
             "status_column": next(iter(metadata.named("STATUS")), None),
             "level_columns": [*metadata.named("LOWERPL"), *metadata.named("UPPERPL")],
         }
-    others = [name for name in dimensions if name not in (given.get("hierarchies") or {})]
+    others = [name for name in dimensions if name not in (options.get("hierarchies") or {})]
     return Described(
         frame,
-        {name: value for name, value in said.items() if name not in given},
+        {name: value for name, value in said.items() if name not in options},
         metadata.hierarchies(others, codes),
         next(iter(metadata.named("COSTVAR")), None),
     )
 
 
-def rows_described(data: Any, given: Mapping[str, Any]) -> Described:
+def rows_described(data: Any, options: Mapping[str, Any]) -> Described:
     """The same in Python, where ``metadata`` may be among what was given, or beside the file."""
-    named = given.get("metadata")
+    named = options.get("metadata")
     if not isinstance(data, str | Path):
         raise InputError(f"{parameter('metadata')} describes a file of τ-ARGUS; give its path, not its rows")
     if not Path(data).is_file():
@@ -87,4 +91,4 @@ def rows_described(data: Any, given: Mapping[str, Any]) -> Described:
         )
     if not Path(name).is_file():
         raise InputError(f"file '{name}' is not there")
-    return described(Path(data), read_metadata(Path(name)), given)
+    return described(Path(data), read_metadata(Path(name)), options)

@@ -38,7 +38,7 @@ def read_history(path: Path, dimensions: Sequence[str]) -> "pl.DataFrame":
                 f"{len(parts)} parts"
             )
         cell = found.setdefault(tuple(code or TOTAL for code in parts[:size]), {})
-        cell |= _said(parts[size].lower(), parts[size + 1 :], where)
+        cell |= _state_of(parts[size].lower(), parts[size + 1 :], where)
     columns: dict[str, Any] = {
         name: pl.Series([key[place] for key in found], dtype=pl.String)
         for place, name in enumerate(dimensions)
@@ -70,7 +70,7 @@ def _separator(lines: Sequence[str], size: int) -> str:
     return max(_SEPARATORS, key=lambda sign: (counts[sign] > size, counts[sign]))
 
 
-def _said(word: str, rest: Sequence[str], where: str) -> dict[str, Any]:
+def _state_of(word: str, rest: Sequence[str], where: str) -> dict[str, Any]:
     if word in _STATES:
         return {"status": _STATES[word]}
     try:

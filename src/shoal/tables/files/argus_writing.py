@@ -84,9 +84,9 @@ def _is_deep(tree: Tree | None) -> bool:
     return tree is not None and tree.depth > 1
 
 
-def _file(name: str, place: int) -> str:
+def _file(name: str, position: int) -> str:
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
-    return f"{plain or 'dimension'}_{place + 1}.hrc"
+    return f"{plain or 'dimension'}_{position + 1}.hrc"
 
 
 def _described(

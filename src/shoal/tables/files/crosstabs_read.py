@@ -207,16 +207,16 @@ def _as_list(tables: Sequence[tuple[_Crosstab, Mapping[str, str] | None]], name:
             rows += [
                 [*labels, *codes, *fixed.values(), text] for codes, text in zip(above, texts, strict=True)
             ]
-    return _told(pl.DataFrame(rows, schema=[*dimensions, "value"], orient="row"))
+    return _with_figures(pl.DataFrame(rows, schema=[*dimensions, "value"], orient="row"))
 
 
 def _rest_of(
-    table: _Crosstab, given: Mapping[str, str] | None, name: str
+    table: _Crosstab, captions: Mapping[str, str] | None, name: str
 ) -> tuple[list[str], dict[str, str]]:
     """The dimensions across, and the codes of the slice, as the caption tells them."""
     _, after = _after_rows(table.caption, table.rows) or ("", "")
-    if given is not None:
-        fixed = dict(given)
+    if captions is not None:
+        fixed = dict(captions)
         told = "".join(f"; {key}: {code}" for key, code in fixed.items() if key != FIGURE)
         columns = after.removesuffix(told) if after.endswith(told) else None
     else:
@@ -235,7 +235,7 @@ def _rest_of(
     return names, fixed
 
 
-def _told(cells: "pl.DataFrame") -> "pl.DataFrame":
+def _with_figures(cells: "pl.DataFrame") -> "pl.DataFrame":
     """The list with figures; where hidden cells have a symbol, empty places are no cells, and else they are the hidden ones."""
     import polars as pl
 
@@ -277,7 +277,7 @@ def cells_of_crosstab(frame: "pl.DataFrame", known: Mapping[str, Collection[str]
         for line in texts.iter_rows()
         for own, text in zip(parts, line[count:], strict=True)
     ]
-    return _told(pl.DataFrame(rows, schema=[*labels, *across, "value"], orient="row"))
+    return _with_figures(pl.DataFrame(rows, schema=[*labels, *across, "value"], orient="row"))
 
 
 def has_words(column: "pl.Series", letters: int = 2) -> bool:

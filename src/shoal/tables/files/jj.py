@@ -50,7 +50,7 @@ def parse(text: str, source: str = "the jj file") -> Contents:
     if lines.next_is("0"):
         lines.take("its cells")
     cells = _cells(lines, lines.count("cells"))
-    members, rhs = _relations(lines, lines.count("relations"), cells.place)
+    members, rhs = _relations(lines, lines.count("relations"), cells.position)
     lines.end()
     status = cells.status
     sensitive = np.flatnonzero(status == "u")
@@ -119,7 +119,7 @@ class _Cells:
     names: np.ndarray
     status: np.ndarray
     figures: np.ndarray
-    place: dict[int, int]
+    position: dict[int, int]
 
 
 _FIGURES = ("value", "cost", "lower bound", "upper bound", "LPL", "UPL", "SPL")
@@ -163,7 +163,7 @@ def _figure(lines: _Lines, name: str, text: str) -> float:
 
 
 def _relations(
-    lines: _Lines, count: int, place: dict[int, int]
+    lines: _Lines, count: int, position: dict[int, int]
 ) -> tuple[list[list[tuple[int, float]]], list[float]]:
     found: list[list[tuple[int, float]]] = []
     rhs: list[float] = []
@@ -177,11 +177,11 @@ def _relations(
         rhs.append(_figure(lines, "right-hand side", parts[0]))
         members: dict[int, float] = {}
         for cell, coefficient in _members(lines, tail):
-            if cell not in place:
+            if cell not in position:
                 raise lines.wrong("the relation names a cell that is not in the file")
-            if place[cell] in members:
+            if position[cell] in members:
                 raise lines.wrong("the relation names a cell twice")
-            members[place[cell]] = coefficient
+            members[position[cell]] = coefficient
         if len(members) != int(parts[1]) or not members:
             raise lines.wrong("the relation does not have the number of cells it announces")
         found.append(list(members.items()))

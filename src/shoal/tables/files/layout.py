@@ -32,7 +32,7 @@ class Layout:
     decimal: str = "."
 
     @property
-    def said(self) -> bool:
+    def chosen(self) -> bool:
         """Whether somebody chose rows or columns."""
         return bool(self.rows or self.columns)
 
@@ -138,7 +138,7 @@ def _divided(
     if not rows:
         raise InputError(f"leave at least one dimension for {parameter('rows')}")
     columns = layout.columns or ((free.pop(0),) if free and sizes[free[0]] <= MOST_ACROSS else ())
-    while not layout.said and free and prod(sizes[name] for name in free) > MOST_SLICES:
+    while not layout.chosen and free and prod(sizes[name] for name in free) > MOST_SLICES:
         rows = (free.pop(), *rows)
     if (sheets := prod(sizes[name] for name in free)) > MOST_SLICES:
         raise InputError(
@@ -199,26 +199,26 @@ def written(value: float, decimals: int, sign: str = ".") -> str:
     return f"{value:.{decimals}f}".replace(".", sign)
 
 
-def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: bool = False) -> Any:
+def as_frame(crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: bool = False) -> Any:
     """All crosstabs as one frame: the slice and the rows first, then a column for each code across.
 
     Figures are texts, each with the decimals that its figure has, or ``numbers`` where nothing is hidden.
     """
     import polars as pl
 
-    values = found.table.values
-    decimals = decimals_by_cell(found.table, hidden, layout)
+    values = crosstabs.table.values
+    decimals = decimals_by_cell(crosstabs.table, hidden, layout)
     sign = "." if numbers else layout.decimal
-    labels = [*found.others, *found.rows]
+    labels = [*crosstabs.others, *crosstabs.rows]
     names = (
-        [" | ".join(found.labels(found.columns, codes)) for codes in found.across]
-        if found.columns
+        [" | ".join(crosstabs.labels(crosstabs.columns, codes)) for codes in crosstabs.across]
+        if crosstabs.columns
         else ["value"]
     )
     lines = [
         [
-            *found.labels(found.others, part.fixed),
-            *found.labels(found.rows, codes),
+            *crosstabs.labels(crosstabs.others, part.fixed),
+            *crosstabs.labels(crosstabs.rows, codes),
             *(
                 ""
                 if cell < 0
@@ -228,8 +228,8 @@ def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: b
                 for cell in cells.tolist()
             ),
         ]
-        for part in found.slices
-        for codes, cells in zip(found.down, part.cells, strict=True)
+        for part in crosstabs.slices
+        for codes, cells in zip(crosstabs.down, part.cells, strict=True)
     ]
     columns = _distinct([*labels, *names])
     made = pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String), orient="row")

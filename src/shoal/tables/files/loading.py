@@ -14,12 +14,12 @@ from shoal.numbers import LARGEST, first_unusable
 from shoal.remarks import Remark, note, warning
 from shoal.sources.address import beside
 from shoal.sources.internal import COLUMN, WORD
+from shoal.tables.as_problem import as_table
 from shoal.tables.files import jj
-from shoal.tables.given import as_table
 from shoal.tables.model.cells import cells_of
 from shoal.tables.model.contributions import Aggregates, Contributions, Known
 from shoal.tables.model.figures import FIGURE, figure_tree, stacked_table
-from shoal.tables.model.ready_made import WITHOUT_RULE, unseen
+from shoal.tables.model.rows_of_cells import WITHOUT_RULE, unseen
 from shoal.tables.model.rules import parse_rule
 from shoal.tables.model.table import TOTAL, Table
 from shoal.tables.model.tabulated import Tabulation
@@ -98,13 +98,17 @@ def load_cells(
     return Loaded(made, remarks=(*without_contributors(made, f"{shares.name} is"), *unseen(made)))
 
 
-def without_contributors(made: Tabulation, missing: str) -> tuple[Remark, ...]:
+def without_contributors(tabulation: Tabulation, missing: str) -> tuple[Remark, ...]:
     """What is to be warned of where rules would need contributors; ``missing`` begins with who lacks."""
     text = f"{missing} not there: contributors are unknown, so insiders are not protected against"
-    return (warning("unknown-contributors", text),) if made.rules and made.contributions is None else ()
+    return (
+        (warning("unknown-contributors", text),)
+        if tabulation.rules and tabulation.contributions is None
+        else ()
+    )
 
 
-def structure(made: Tabulation) -> str:
+def structure(tabulation: Tabulation) -> str:
     """Dimensions, hierarchies and rules of a table as JSON text."""
     hierarchies = {
         name: {
@@ -112,41 +116,41 @@ def structure(made: Tabulation) -> str:
             for place, code in enumerate(tree.codes)
             if place
         }
-        for name, tree in made.trees.items()
+        for name, tree in tabulation.trees.items()
         if tree.depth > 1
     }
     content = {
-        "dimensions": list(made.table.dimensions),
+        "dimensions": list(tabulation.table.dimensions),
         "hierarchies": hierarchies,
-        "rules": [str(rule) for rule in made.rules],
-        "by_rule": dict(made.by_rule),
-        "counts": made.counts,
-        **({"aggregated": True} if made.aggregated else {}),
-        **({"no_rule": True} if made.without_rule else {}),
-        **({"totals": dict(made.table.totals)} if made.table.totals else {}),
-        **({"figures": made.trees[FIGURE].codes[1:]} if FIGURE in made.trees else {}),
-        **({} if made.largest_told is None else {"largest_told": made.largest_told}),
+        "rules": [str(rule) for rule in tabulation.rules],
+        "by_rule": dict(tabulation.by_rule),
+        "counts": tabulation.counts,
+        **({"aggregated": True} if tabulation.aggregated else {}),
+        **({"no_rule": True} if tabulation.without_rule else {}),
+        **({"totals": dict(tabulation.table.totals)} if tabulation.table.totals else {}),
+        **({"figures": tabulation.trees[FIGURE].codes[1:]} if FIGURE in tabulation.trees else {}),
+        **({} if tabulation.largest_told is None else {"largest_told": tabulation.largest_told}),
         COLUMN: WORD,
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def contributions_frame(made: Tabulation) -> "pl.DataFrame":
+def contributions_frame(tabulation: Tabulation) -> "pl.DataFrame":
     """Who contributes how much to which cell (numbered from 0), under numbers instead of names. Internal.
 
     Of a ready-made table it is the number of contributors of each cell and the largest contributions.
     """
     import polars as pl
 
-    found = made.contributions
+    found = tabulation.contributions
     if isinstance(found, Aggregates):
         tops = {f"largest_{place}": row for place, row in enumerate(found.tops, 1)}
-        return pl.DataFrame({"cell": np.arange(made.table.cells), "contributors": found.counts, **tops})
+        return pl.DataFrame({"cell": np.arange(tabulation.table.cells), "contributors": found.counts, **tops})
     if not isinstance(found, Contributions):
         raise InputError("this table has no contributors")
     return pl.DataFrame(
         {
-            "cell": np.repeat(np.arange(made.table.cells), found.counts),
+            "cell": np.repeat(np.arange(tabulation.table.cells), found.counts),
             "contributor": found.contributor,
             "amount": found.amount,
         }

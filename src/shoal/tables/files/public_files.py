@@ -10,7 +10,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.tables.files.crosstabs_read import READABLE, cells_of_crosstab, has_words, labels_of
 from shoal.tables.model.table import Table
-from shoal.tables.model.total_codes import given_totals, looks_like_total, total_of
+from shoal.tables.model.total_codes import looks_like_total, named_totals, total_of
 from shoal.tables.model.trees import refuse_circles
 from shoal.tables.public_table import TOTAL, PublicTable, Relation, figure_in, figures_in, refuse_unread
 
@@ -61,7 +61,7 @@ def read_public(
     else:
         dimensions = ["row", "column"]
         codes = {"row": [str(item) for item in frame[:, 0].to_list()], "column": list(frame.columns[1:])}
-    said = {} if total is None or not total else given_totals(total, [*dimensions])
+    said = {} if total is None or not total else named_totals(total, [*dimensions])
     totals = {column: said.get(column) or total_of(column, own) for column, own in codes.items()}
     inside = {
         column: [TOTAL if code == totals[column] else code for code in own] for column, own in codes.items()
@@ -140,16 +140,16 @@ def _refuse_texts(frame: "pl.DataFrame", name: str) -> None:
             )
 
 
-def _first(found: PublicTable, number: int, totals: Mapping[str, str | None]) -> str:
+def _first(table: PublicTable, number: int, totals: Mapping[str, str | None]) -> str:
     """Where the first is, by its codes as the file writes them; nothing if no cell of that total is there."""
     if number == 0:
         return ""
-    key = list(found.cells)[number - 1]
+    key = list(table.cells)[number - 1]
     shown = [
         totals.get(name) or code if code == TOTAL else code
-        for name, code in zip(found.dimensions, key, strict=True)
+        for name, code in zip(table.dimensions, key, strict=True)
     ]
-    named = ", ".join(f"{name} '{code}'" for name, code in zip(found.dimensions, shown, strict=True))
+    named = ", ".join(f"{name} '{code}'" for name, code in zip(table.dimensions, shown, strict=True))
     return f", the first at the cell {named}"
 
 

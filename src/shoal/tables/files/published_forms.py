@@ -86,24 +86,26 @@ def write_published(
         place.write_bytes(content)
 
 
-def html_page(found: Crosstabs, hidden: np.ndarray, layout: Layout) -> str:
+def html_page(crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout) -> str:
     """A page with a table for each slice; everything that comes from data is text."""
-    decimals = decimals_by_cell(found.table, hidden, layout)
-    made = joined(_html_table(found, part, hidden, layout, decimals) for part in found.slices)
+    decimals = decimals_by_cell(crosstabs.table, hidden, layout)
+    made = joined(_html_table(crosstabs, part, hidden, layout, decimals) for part in crosstabs.slices)
     title = element("title", layout.figure or "Table")
     return f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{title}{_STYLE}</head><body>{made}</body></html>\n'
 
 
 def _html_table(
-    found: Crosstabs, part: Slice, hidden: np.ndarray, layout: Layout, decimals: np.ndarray
+    crosstabs: Crosstabs, part: Slice, hidden: np.ndarray, layout: Layout, decimals: np.ndarray
 ) -> Markup:
-    head = max(1, len(found.columns))
+    head = max(1, len(crosstabs.columns))
     lines = []
     for level in range(head):
-        names = found.rows if level == head - 1 else [""] * len(found.rows)
+        names = crosstabs.rows if level == head - 1 else [""] * len(crosstabs.rows)
         across = [
-            found.labels(found.columns, codes)[level] if found.columns else layout.figure or "value"
-            for codes in found.across
+            crosstabs.labels(crosstabs.columns, codes)[level]
+            if crosstabs.columns
+            else layout.figure or "value"
+            for codes in crosstabs.across
         ]
         lines.append(
             element(
@@ -113,15 +115,15 @@ def _html_table(
             )
         )
     body = []
-    for codes, cells in zip(found.down, part.cells, strict=True):
-        *before, last = found.labels(found.rows, codes)
-        deep = f"deep-{min(found.depth(codes), 6)}"
+    for codes, cells in zip(crosstabs.down, part.cells, strict=True):
+        *before, last = crosstabs.labels(crosstabs.rows, codes)
+        deep = f"deep-{min(crosstabs.depth(codes), 6)}"
         texts = [
             ""
             if cell < 0
             else layout.mark
             if hidden[cell]
-            else written(figure_of(found.table.values[cell], layout), int(decimals[cell]), layout.decimal)
+            else written(figure_of(crosstabs.table.values[cell], layout), int(decimals[cell]), layout.decimal)
             for cell in cells.tolist()
         ]
         body.append(
@@ -132,7 +134,7 @@ def _html_table(
                 *(element("td", text) for text in texts),
             )
         )
-    caption = element("caption", found.caption(part, layout.figure))
+    caption = element("caption", crosstabs.caption(part, layout.figure))
     return element("table", caption, element("thead", *lines), element("tbody", *body))
 
 
@@ -178,18 +180,18 @@ def _expect(
     expect_figure(shown, figure_of(table.values[cell], layout))
 
 
-def check_html(page: str, found: Crosstabs, hidden: np.ndarray, layout: Layout) -> None:
+def check_html(page: str, crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout) -> None:
     """Raise ``AssertionError`` unless the cells of the page, read back, show every figure that may be shown and no other."""
     cells = _Cells()
     cells.feed(page)
-    wanted = [int(cell) for part in found.slices for cell in part.cells.ravel()]
+    wanted = [int(cell) for part in crosstabs.slices for cell in part.cells.ravel()]
     assert len(cells.texts) == len(wanted), "the page has more or fewer cells than the table"
     for text, cell in zip(cells.texts, wanted, strict=True):
         if cell < 0:
             assert text == "", "there is a figure where the table has no cell"
         else:
             figure = text if hidden[cell] else text.replace(layout.decimal, ".")
-            _expect(figure, cell, found.table, hidden, layout, layout.mark)
+            _expect(figure, cell, crosstabs.table, hidden, layout, layout.mark)
 
 
 class _Cells(HTMLParser):

@@ -26,14 +26,14 @@ def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame"
     return pl.DataFrame(columns)
 
 
-def interval_frame(found: Audit) -> "pl.DataFrame":
+def interval_frame(audit: Audit) -> "pl.DataFrame":
     """The sensitive cells with the interval the attacker can compute and the one required."""
     import polars as pl
 
-    return hidden_frame(found).filter(pl.col("kind") != "complementary").drop("kind")
+    return hidden_frame(audit).filter(pl.col("kind") != "complementary").drop("kind")
 
 
-def hidden_frame(found: Audit) -> "pl.DataFrame":
+def hidden_frame(audit: Audit) -> "pl.DataFrame":
     """All hidden cells with their intervals, and sensitive ones that are published instead; the latter also say so.
 
     What is required, and whether it holds, is stated for the sensitive ones; of those that there was no time for it is blank.
@@ -41,20 +41,20 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     """
     import polars as pl
 
-    problem = found.problem
+    problem = audit.problem
     table = problem.table
-    cells = np.union1d(found.cells, problem.sensitive).astype(np.int64)
-    low, high = found.bounds(cells)
+    cells = np.union1d(audit.cells, problem.sensitive).astype(np.int64)
+    low, high = audit.bounds(cells)
     levels = np.full((2, table.cells), np.nan)
     levels[:, problem.sensitive] = [problem.lower, problem.upper]
     primary = problem.is_sensitive[cells]
-    shown = set(found.published)
-    unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
+    shown = set(audit.published)
+    unsafe = set(audit.unsafe.tolist()) | {cell for cell, _ in audit.insider} | set(audit.integer)
     # What only other tables beside this one give away is in no interval of its own.
-    if given_away := {key for item in found.together for key in item.cells}:
+    if given_away := {key for item in audit.together for key in item.cells}:
         unsafe |= {int(cell) for cell in cells if tuple(table.key(int(cell)).values()) in given_away}
     # Narrow is narrow; but wide enough for an outsider is not safe where nobody looked at the rest.
-    unknown = set(found.not_judged) if not found.not_looked_at else set(cells.tolist()) - unsafe
+    unknown = set(audit.not_judged) if not audit.not_looked_at else set(cells.tolist()) - unsafe
     values = table.values[cells]
     columns: dict[str, Any] = dict(table.coordinates(cells))
     kinds = np.where(primary, "primary", "complementary")
@@ -63,7 +63,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
             "published" if int(cell) in shown else str(kind) for cell, kind in zip(cells, kinds, strict=True)
         ],
         # Figures that fit what is shown are no figures of a published table.
-        value=pl.Series(np.full(cells.size, np.nan) if found.sensitive_unknown else values),
+        value=pl.Series(np.full(cells.size, np.nan) if audit.sensitive_unknown else values),
         min=significant(low),
         max=significant(high),
         required_min=significant(values - levels[0, cells]),
@@ -83,7 +83,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
 
 def check_pattern(problem: Problem, complementary: np.ndarray, frame: "pl.DataFrame") -> None:
     """Raise ``AssertionError`` unless a pattern, as it was read back, hides the cells it should, with their kinds."""
-    from shoal.tables.given import read_pattern
+    from shoal.tables.as_problem import read_pattern
 
     cells, kinds = read_pattern(problem.table, frame)
     found = dict(zip(cells, kinds, strict=True))

@@ -25,24 +25,24 @@ STATES = {
 }
 
 
-def published_workbook(found: Crosstabs, hidden: np.ndarray, layout: Layout) -> bytes:
+def published_workbook(crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout) -> bytes:
     """The workbook to publish: a sheet for each slice, read back and checked cell by cell."""
-    content = _written(found, hidden, layout, None)
-    check_workbook(content, found, hidden, layout)
+    content = _written(crosstabs, hidden, layout, None)
+    check_workbook(content, crosstabs, hidden, layout)
     return content
 
 
-def review_workbook(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.ndarray) -> bytes:
+def review_workbook(crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.ndarray) -> bytes:
     """The workbook for internal use: all figures, the state of each cell as its colour, and a legend."""
-    return _written(found, np.zeros_like(hidden), layout, states)
+    return _written(crosstabs, np.zeros_like(hidden), layout, states)
 
 
-def _written(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.ndarray | None) -> bytes:
+def _written(crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.ndarray | None) -> bytes:
     import xlsxwriter  # type: ignore[import-untyped]
 
-    if len(found.down) > MOST_DOWN:
+    if len(crosstabs.down) > MOST_DOWN:
         raise InputError(
-            f"a sheet holds {MOST_DOWN:,} rows, and this table has {len(found.down):,}; see {parameter('rows')}"
+            f"a sheet holds {MOST_DOWN:,} rows, and this table has {len(crosstabs.down):,}; see {parameter('rows')}"
         )
     place = io.BytesIO()
     options = {
@@ -54,13 +54,13 @@ def _written(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.nd
     book = xlsxwriter.Workbook(place, options)
     # When it was made is nobody's business, and the same run gives the same bytes.
     book.set_properties({"created": _MADE})
-    names = sheet_names(found)
-    if len(found.slices) > 1:
-        _contents(book, found, names)
+    names = sheet_names(crosstabs)
+    if len(crosstabs.slices) > 1:
+        _contents(book, crosstabs, names)
     formats = _Formats(book)
-    decimals = decimals_by_cell(found.table, hidden, layout)
-    for name, part in zip(names, found.slices, strict=True):
-        _sheet(book.add_worksheet(name), found, part, hidden, layout, states, formats, decimals)
+    decimals = decimals_by_cell(crosstabs.table, hidden, layout)
+    for name, part in zip(names, crosstabs.slices, strict=True):
+        _sheet(book.add_worksheet(name), crosstabs, part, hidden, layout, states, formats, decimals)
     if states is not None:
         _legend(book, states, formats)
     book.close()
@@ -97,13 +97,13 @@ class _Formats:
         return self._made[key]
 
 
-def sheet_names(found: Crosstabs) -> list[str]:
+def sheet_names(crosstabs: Crosstabs) -> list[str]:
     """A name for the sheet of each slice: its codes, as far as a sheet can be called so."""
-    if len(found.slices) == 1:
+    if len(crosstabs.slices) == 1:
         return [TABLE]
     names: list[str] = []
-    for number, part in enumerate(found.slices, 1):
-        plain = re.sub(r"[\[\]:*?/\\]", " ", ", ".join(found.labels(found.others, part.fixed)))
+    for number, part in enumerate(crosstabs.slices, 1):
+        plain = re.sub(r"[\[\]:*?/\\]", " ", ", ".join(crosstabs.labels(crosstabs.others, part.fixed)))
         name = plain.strip().strip("'")[:31] or str(number)
         taken = {item.lower() for item in (*names, CONTENTS, _LEGEND, "history")}
         if name.lower() in taken:
@@ -112,21 +112,21 @@ def sheet_names(found: Crosstabs) -> list[str]:
     return names
 
 
-def _contents(book: Any, found: Crosstabs, names: list[str]) -> None:
+def _contents(book: Any, crosstabs: Crosstabs, names: list[str]) -> None:
     sheet = book.add_worksheet(CONTENTS)
     bold = book.add_format({"bold": True})
-    for column, name in enumerate(("sheet", *found.others)):
+    for column, name in enumerate(("sheet", *crosstabs.others)):
         sheet.write_string(0, column, name, bold)
-    for row, (name, part) in enumerate(zip(names, found.slices, strict=True), 1):
+    for row, (name, part) in enumerate(zip(names, crosstabs.slices, strict=True), 1):
         sheet.write_url(row, 0, "internal:'" + name.replace("'", "''") + "'!A1", string=name)
-        for column, code in enumerate(found.labels(found.others, part.fixed), 1):
+        for column, code in enumerate(crosstabs.labels(crosstabs.others, part.fixed), 1):
             sheet.write_string(row, column, code)
-    sheet.set_column(0, len(found.others), 24)
+    sheet.set_column(0, len(crosstabs.others), 24)
 
 
 def _sheet(
     sheet: Any,
-    found: Crosstabs,
+    crosstabs: Crosstabs,
     part: Slice,
     hidden: np.ndarray,
     layout: Layout,
@@ -134,18 +134,20 @@ def _sheet(
     formats: _Formats,
     decimals: np.ndarray,
 ) -> None:
-    caption = found.caption(part, layout.figure)
+    caption = crosstabs.caption(part, layout.figure)
     sheet.write_string(0, 0, caption if states is None else f"{caption} {INTERNAL}", formats.caption)
-    left, head = len(found.rows), max(1, len(found.columns))
-    for column, name in enumerate(found.rows):
+    left, head = len(crosstabs.rows), max(1, len(crosstabs.columns))
+    for column, name in enumerate(crosstabs.rows):
         sheet.write_string(head, column, name, formats.name)
-    for place, codes in enumerate(found.across):
-        for row, code in enumerate(found.labels(found.columns, codes) or [layout.figure or "value"], 1):
+    for place, codes in enumerate(crosstabs.across):
+        for row, code in enumerate(
+            crosstabs.labels(crosstabs.columns, codes) or [layout.figure or "value"], 1
+        ):
             sheet.write_string(row, left + place, code, formats.head)
-    for row, codes in enumerate(found.down, head + 1):
+    for row, codes in enumerate(crosstabs.down, head + 1):
         total = codes[-1] == "total"
-        for column, code in enumerate(found.labels(found.rows, codes)):
-            depth = found.depth(codes) if column == left - 1 else 0
+        for column, code in enumerate(crosstabs.labels(crosstabs.rows, codes)):
+            depth = crosstabs.depth(codes) if column == left - 1 else 0
             sheet.write_string(row, column, code, formats.label(depth, total=total))
         for place, cell in enumerate(part.cells[row - head - 1].tolist()):
             if cell < 0:
@@ -156,12 +158,12 @@ def _sheet(
                     row, left + place, layout.mark, formats.figure(state, total=total, symbol=True)
                 )
             else:
-                value = figure_of(found.table.values[cell], layout)
+                value = figure_of(crosstabs.table.values[cell], layout)
                 form = formats.figure(state, total=total, decimals=int(decimals[cell]))
                 sheet.write_number(row, left + place, value, form)
     sheet.freeze_panes(head + 1, left)
     sheet.set_column(0, left - 1, 20)
-    sheet.set_column(left, left + max(0, len(found.across) - 1), 14)
+    sheet.set_column(left, left + max(0, len(crosstabs.across) - 1), 14)
 
 
 def _legend(book: Any, states: np.ndarray, formats: _Formats) -> None:
@@ -184,7 +186,7 @@ def _cell(table: Table, key: list[str]) -> int:
         return -1
 
 
-def check_workbook(content: bytes, found: Crosstabs, hidden: np.ndarray, layout: Layout) -> None:
+def check_workbook(content: bytes, crosstabs: Crosstabs, hidden: np.ndarray, layout: Layout) -> None:
     """Raise ``AssertionError`` unless a workbook, read back, shows every figure and the symbol in hidden cells alone.
 
     Cells are found by the labels that stand beside and above them.
@@ -192,14 +194,14 @@ def check_workbook(content: bytes, found: Crosstabs, hidden: np.ndarray, layout:
     import fastexcel
 
     book = fastexcel.read_excel(content)
-    names = sheet_names(found)
+    names = sheet_names(crosstabs)
     assert book.sheet_names == [*([CONTENTS] if len(names) > 1 else []), *names], (
         "the workbook has other sheets"
     )
     seen: set[int] = set()
-    for name, part in zip(names, found.slices, strict=True):
+    for name, part in zip(names, crosstabs.slices, strict=True):
         grid = book.load_sheet(name, header_row=None, dtypes="string").to_polars().rows()
-        for cell, shown in _labelled(grid, found, part):
+        for cell, shown in _labelled(grid, crosstabs, part):
             if cell < 0:
                 assert shown is None, "there is a figure where the table has no cell"
                 continue
@@ -207,23 +209,26 @@ def check_workbook(content: bytes, found: Crosstabs, hidden: np.ndarray, layout:
             if hidden[cell]:
                 assert (shown or "") == layout.mark, "a hidden cell shows something else than the symbol"
             else:
-                expect_figure(shown, figure_of(found.table.values[cell], layout))
-    wanted = {int(cell) for part in found.slices for cell in part.cells.ravel() if cell >= 0}
+                expect_figure(shown, figure_of(crosstabs.table.values[cell], layout))
+    wanted = {int(cell) for part in crosstabs.slices for cell in part.cells.ravel() if cell >= 0}
     assert seen == wanted, "the workbook has other cells"
 
 
 def _labelled(
-    grid: Sequence[tuple[str | None, ...]], found: Crosstabs, part: Slice
+    grid: Sequence[tuple[str | None, ...]], crosstabs: Crosstabs, part: Slice
 ) -> Iterator[tuple[int, str | None]]:
     """The cell that the labels of each place of a sheet name, and what stands there."""
-    left, head = len(found.rows), max(1, len(found.columns))
-    names = (*found.rows, *found.columns, *found.others)
-    fixed = found.labels(found.others, part.fixed)
+    left, head = len(crosstabs.rows), max(1, len(crosstabs.columns))
+    names = (*crosstabs.rows, *crosstabs.columns, *crosstabs.others)
+    fixed = crosstabs.labels(crosstabs.others, part.fixed)
     for line in grid[head + 1 :]:
         for column in range(left, len(line)):
-            above = [grid[1 + place][column] for place in range(len(found.columns))]
+            above = [grid[1 + place][column] for place in range(len(crosstabs.columns))]
             key = dict(zip(names, (*line[:left], *above, *fixed), strict=True))
-            yield _cell(found.table, [str(key[name]) for name in found.table.dimensions]), line[column]
+            yield (
+                _cell(crosstabs.table, [str(key[name]) for name in crosstabs.table.dimensions]),
+                line[column],
+            )
 
 
 def expect_figure(shown: str | None, wanted: float) -> None:

@@ -162,12 +162,12 @@ class Breeder:
             found.append(found[0])
         return found
 
-    def _founder(self, place: int, rng: np.ndarray) -> State | None:
+    def _founder(self, position: int, rng: np.ndarray) -> State | None:
         """A pattern to begin with; with diverse seeding every third one each by both rectangles and by cheapest paths."""
         plane = self.plane
-        if self.options.seeding == "hypercube" or place % 3 == 0:
+        if self.options.seeding == "hypercube" or position % 3 == 0:
             return plane.hypercube(rng)
-        if place % 3 == 1:
+        if position % 3 == 1:
             return plane.hypercube(rng, SPLIT)
         state = plane.heuristic.state()
         cost = build(plane.graph, state, plane.scratch, rng, 1.0)

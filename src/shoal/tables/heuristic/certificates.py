@@ -109,38 +109,47 @@ class Certified:
         """The requirements whose certificate was changed since ``begin``."""
         return sorted({place for place, _ in self._log or []})
 
-    def certify(self, place: int, cells: np.ndarray) -> None:
+    def certify(self, requirement: int, cells: np.ndarray) -> None:
         """Let these cells be the certificate of a requirement."""
-        self.forget(place)
+        self.forget(requirement)
         if self._log is not None:
-            self._log.append((place, None))
-        self.moved[place] = cells
+            self._log.append((requirement, None))
+        self.moved[requirement] = cells
         for cell in cells[self.problem.candidates[cells]].tolist():
-            self.users.setdefault(cell, set()).add(place)
+            self.users.setdefault(cell, set()).add(requirement)
 
-    def forget(self, place: int) -> None:
+    def forget(self, requirement: int) -> None:
         """Take the certificate of a requirement away."""
-        old = self.moved[place]
+        old = self.moved[requirement]
         if old is not None:
             if self._log is not None:
-                self._log.append((place, old))
+                self._log.append((requirement, old))
             for cell in old[self.problem.candidates[old]].tolist():
-                self.users[cell].discard(place)
-        self.moved[place] = None
+                self.users[cell].discard(requirement)
+        self.moved[requirement] = None
 
     def uses(self, cell: int) -> list[int]:
         """The requirements whose certificate has a cell, in order."""
         return sorted(self.users.get(int(cell), ()))
 
     def find(
-        self, place: int, allowed: np.ndarray, free: np.ndarray, price: np.ndarray, most: int | None = None
+        self,
+        requirement: int,
+        allowed: np.ndarray,
+        free: np.ndarray,
+        price: np.ndarray,
+        most: int | None = None,
     ) -> Change | None:
         """The cheapest change of allowed cells that meets a requirement; of the ``most`` cells around, if given."""
         wanted = self.wanted
-        cell, kind, need = int(wanted.cell[place]), int(wanted.kind[place]), float(wanted.need[place])
-        if wanted.scenario[place] >= 0:
+        cell, kind, need = (
+            int(wanted.cell[requirement]),
+            int(wanted.kind[requirement]),
+            float(wanted.need[requirement]),
+        )
+        if wanted.scenario[requirement] >= 0:
             allowed = allowed.copy()
-            allowed[self.problem.insiders[wanted.scenario[place]]] = False
+            allowed[self.problem.insiders[wanted.scenario[requirement]]] = False
         # A cell that can fall by little only is of little use however cheap it is.
         worth = np.where(free, 0.0, price) * np.maximum(
             1.0, need / np.maximum(self.problem.down, 1e-9 * need)
@@ -177,45 +186,45 @@ class Certified:
         # Amounts in two directions prove nothing for other cells.
         return Change(cells, np.zeros(cells.size), up.cost + down.cost)
 
-    def protect(self, place: int, usable: np.ndarray, price: np.ndarray) -> bool:
+    def protect(self, requirement: int, usable: np.ndarray, price: np.ndarray) -> bool:
         """Meet one requirement as cheaply as possible, and note what else the change shows."""
-        if self.wanted.scenario[place] >= 0 and self.together(place):
+        if self.wanted.scenario[requirement] >= 0 and self.together(requirement):
             return True
-        found = self.find(place, self.hidden | usable, self.hidden, price)
+        found = self.find(requirement, self.hidden | usable, self.hidden, price)
         if found is not None:
             self.hide(found.cells)
-        return self._accept(place, found)
+        return self._accept(requirement, found)
 
-    def meet(self, place: int) -> bool:
+    def meet(self, requirement: int) -> bool:
         """Find a certificate for a requirement among the hidden cells."""
         return self._accept(
-            place, self.find(place, self.hidden, self.problem.is_sensitive, self.problem.cost)
+            requirement, self.find(requirement, self.hidden, self.problem.is_sensitive, self.problem.cost)
         )
 
-    def together(self, place: int) -> bool:
+    def together(self, requirement: int) -> bool:
         """Try to meet a requirement against all insiders it is still open for by one change of hidden cells."""
         wanted = self.wanted
-        same = (wanted.cell == wanted.cell[place]) & (wanted.kind == wanted.kind[place])
+        same = (wanted.cell == wanted.cell[requirement]) & (wanted.kind == wanted.kind[requirement])
         open_ = [other for other in np.flatnonzero(same).tolist() if self.moved[other] is None]
         allowed = self.hidden.copy()
         for other in open_:
             if wanted.scenario[other] >= 0:
                 allowed[self.problem.insiders[wanted.scenario[other]]] = False
-        found = self.find(place, allowed, self.problem.is_sensitive, self.problem.cost, _NEAR)
-        return self._accept(place, found)
+        found = self.find(requirement, allowed, self.problem.is_sensitive, self.problem.cost, _NEAR)
+        return self._accept(requirement, found)
 
-    def _accept(self, place: int, change: Change | None) -> bool:
+    def _accept(self, requirement: int, change: Change | None) -> bool:
         """Let a change certify a requirement and all others that it meets; false if there is none."""
         if change is None:
             return False
-        self.certify(place, change.cells)
+        self.certify(requirement, change.cells)
         wanted = self.wanted
         amounts = np.zeros(self.problem.table.cells)
         amounts[change.cells] = change.amounts
         amount = wanted.reached_by(amounts[wanted.cell])
         informed = self._informed(change.cells)
         # The change was computed in units of its own need: of much smaller ones it says nothing.
-        shown = (amount >= wanted.need) & (wanted.need >= _SAID * wanted.need[place])
+        shown = (amount >= wanted.need) & (wanted.need >= _SAID * wanted.need[requirement])
         for other in np.flatnonzero(shown).tolist():
             if self.moved[other] is None and wanted.scenario[other] not in informed:
                 self.certify(other, change.cells)

@@ -257,7 +257,7 @@ class LpHeuristic(Guided):
         for cell in gone:
             state.show(cell)
             affected.update(state.uses(cell))
-        order = sorted(affected, key=lambda place: (-state.wanted.need[place], place))
+        order = sorted(affected, key=lambda position: (-state.wanted.need[position], position))
         for place in order:
             state.forget(place)
         for place in order:

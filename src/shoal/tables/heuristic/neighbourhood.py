@@ -168,19 +168,19 @@ def submatrix(relations: Incidence, cells: np.ndarray, local: np.ndarray) -> Any
 
 @kernel
 def around(
-    incidence: Incidence, cell: int, open_: np.ndarray, most: int, place: np.ndarray, reached: np.ndarray
+    incidence: Incidence, cell: int, open_: np.ndarray, most: int, column: np.ndarray, reached: np.ndarray
 ) -> Any:
     """Up to ``most`` relations around a cell that open cells connect: the relations, their open cells, and the rows.
 
     Relations further away are left out, so that the open cells at the border are freer than they are in truth. Also
-    returns whether nothing was left out. ``place`` (all −1) and ``reached`` (all false) are left as they were found.
+    returns whether nothing was left out. ``column`` (all −1) and ``reached`` (all false) are left as they were found.
     """
     starts, members = incidence.starts, incidence.members
     of_starts, of_cell = incidence.of_starts, incidence.of_cell
     relations = np.empty(most, dtype=np.int64)
     count = 0
     cells = [cell]
-    place[cell] = 0
+    column[cell] = 0
     head = 0
     complete = True
     while head < len(cells):
@@ -198,28 +198,28 @@ def around(
             count += 1
             for j in range(starts[relation], starts[relation + 1]):
                 other = members[j]
-                if open_[other] and place[other] < 0:
-                    place[other] = len(cells)
+                if open_[other] and column[other] < 0:
+                    column[other] = len(cells)
                     cells.append(other)
     entries = 0
     for r in range(count):
         for j in range(starts[relations[r]], starts[relations[r] + 1]):
-            entries += place[members[j]] >= 0
+            entries += column[members[j]] >= 0
     row_starts = np.zeros(count + 1, dtype=np.int32)
     columns = np.empty(entries, dtype=np.int32)
     values = np.empty(entries)
     entries = 0
     for r in range(count):
         for j in range(starts[relations[r]], starts[relations[r] + 1]):
-            if place[members[j]] >= 0:
-                columns[entries] = place[members[j]]
+            if column[members[j]] >= 0:
+                columns[entries] = column[members[j]]
                 values[entries] = incidence.signs[j]
                 entries += 1
         row_starts[r + 1] = entries
     found = np.empty(len(cells), dtype=np.int64)
     for c in range(len(cells)):
         found[c] = cells[c]
-        place[cells[c]] = -1
+        column[cells[c]] = -1
     for r in range(count):
         reached[relations[r]] = False
     return relations[:count], found, row_starts, columns, values, complete

@@ -24,20 +24,25 @@ _WORDS = {
 }
 
 
-def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
+def apply_apriori(tabulation: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
     """Declare cells safe, sensitive or never hidden, and set their cost and levels, from a file of such cells.
 
     Columns: the dimensions, and any of ``status`` (s or safe, u or sensitive, z or p or published), ``lower``, ``upper``,
     ``cost``. A cell declared sensitive without levels keeps those that a rule gives it; else it is protected by a range in
     percent of its value, 20 or as the rule ``manual`` says.
     """
-    dimensions = made.table.dimensions
+    dimensions = tabulation.table.dimensions
     data = as_list(apriori, dimensions, "the a-priori file")
-    share = manual_range(made.rules) / 100.0
-    status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
+    share = manual_range(tabulation.rules) / 100.0
+    status, lower, upper, cost = (
+        tabulation.status.copy(),
+        tabulation.lower.copy(),
+        tabulation.upper.copy(),
+        tabulation.cost.copy(),
+    )
     for number, row in enumerate(data.iter_rows(named=True), start=1):
         coordinates = [str(row[name]) for name in dimensions]
-        cell = made.table.find(*coordinates, where=f"of record {number} of the a-priori file")
+        cell = tabulation.table.find(*coordinates, where=f"of record {number} of the a-priori file")
         word = "" if missing(row.get("status")) else str(row["status"]).strip().lower()
         if word and word not in _WORDS:
             raise InputError(
@@ -45,11 +50,11 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
                 "and z (published)"
             )
         if _WORDS.get(word) == "u" and status[cell] != "u":
-            upper[cell] = share * abs(made.table.values[cell])
-            lower[cell] = room_below(upper[cell], made.table.values[cell])
+            upper[cell] = share * abs(tabulation.table.values[cell])
+            lower[cell] = room_below(upper[cell], tabulation.table.values[cell])
         status[cell] = _WORDS.get(word, status[cell])
         for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
             if missing(row.get(name)):
                 continue
             array[cell] = figure(row[name], f"column '{name}' of the a-priori file")
-    return replace(made, status=status, lower=lower, upper=upper, cost=cost)
+    return replace(tabulation, status=status, lower=lower, upper=upper, cost=cost)

@@ -36,7 +36,7 @@ class Known(Protocol):
     def sole(self, table: Table) -> list[np.ndarray]:
         """The cells each sole contributor knows."""
 
-    def given_by(self, sole: Sequence[np.ndarray], table: Table) -> "Iterator[tuple[int, int, float]]":
+    def amounts_of(self, sole: Sequence[np.ndarray], table: Table) -> "Iterator[tuple[int, int, float]]":
         """What sole contributors give to cells that others contribute to as well: their number, the cell, the amount."""
 
 
@@ -115,7 +115,7 @@ class Contributions:
         cuts = np.flatnonzero(np.diff(who)) + 1
         return [np.sort(part) for part in np.split(single, cuts) if part.size]
 
-    def given_by(self, sole: Sequence[np.ndarray], table: Table) -> Iterator[tuple[int, int, float]]:
+    def amounts_of(self, sole: Sequence[np.ndarray], table: Table) -> Iterator[tuple[int, int, float]]:
         """What sole contributors give to cells that others contribute to as well: their number, the cell, the amount."""
         number = {int(self.contributor[self.starts[cells[0]]]): n for n, cells in enumerate(sole)}
         cell_of = np.repeat(np.arange(self.total.size), self.counts)
@@ -185,7 +185,7 @@ class Aggregates:
             found.setdefault(root(cell), []).append(cell)
         return [np.array(cells, dtype=np.int64) for _, cells in sorted(found.items())]
 
-    def given_by(self, sole: Sequence[np.ndarray], table: Table) -> Iterator[tuple[int, int, float]]:
+    def amounts_of(self, sole: Sequence[np.ndarray], table: Table) -> Iterator[tuple[int, int, float]]:
         """What sole contributors give at least to the totals over their cells, and to all that is the same as these."""
         above: dict[int, list[int]] = {}
         for total, parts in _totals(table):

@@ -16,7 +16,7 @@ from shoal.tables.model.costs import costs
 from shoal.tables.model.costs import missing as gap
 from shoal.tables.model.decimals import units
 from shoal.tables.model.figures import stack
-from shoal.tables.model.ready_made import Columns
+from shoal.tables.model.rows_of_cells import Columns
 from shoal.tables.model.rules import MinimumFrequency, PPercent, Rule, concentration
 from shoal.tables.model.tabulated import Tabulation, classify
 from shoal.tables.model.trees import Tree, grow
@@ -57,7 +57,7 @@ def from_records(
     weights = numbers(data, weight, gaps=gaps) if weight else np.ones(len(data))
     prices = None if columns.cost is None else numbers(data, columns.cost, gaps=gaps)
     every = [*amounts, weights, *([] if prices is None else [prices])]
-    kept, remarks = _kept(data, codes, every, contributor, missing)
+    kept, remarks = _taking_part(data, codes, every, contributor, missing)
     # Messages name records as they stand in the data, also where some were set aside.
     written, number = codes, np.flatnonzero(kept)
     if remarks:
@@ -106,7 +106,7 @@ def from_records(
     return stack(found, shadow=settings.shadow) if further else next(iter(found.values()))
 
 
-def _kept(
+def _taking_part(
     data: "nw.DataFrame[Any]",
     codes: Mapping[str, Sequence[str]],
     figures: Sequence[np.ndarray],

@@ -7,8 +7,8 @@ import numpy as np
 
 from shoal.errors import InputError, first_record, parameter, unknown
 from shoal.tables.model.columns import Missing, codes_of, numbers
-from shoal.tables.model.ready_made import Columns
-from shoal.tables.model.total_codes import given_totals, recognised, refuse_totals, sums_of_others, total_of
+from shoal.tables.model.rows_of_cells import Columns
+from shoal.tables.model.total_codes import named_totals, recognised, refuse_totals, sums_of_others, total_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -35,7 +35,7 @@ def what_rows_are(
     texts = {name: codes_of(data, name, kept, optional=not cells) for name in dimensions}
     plain = {name: [text.strip() for text in found] for name, found in texts.items()}
     if cells:
-        given = {} if total is None else given_totals(total, dimensions)
+        given = {} if total is None else named_totals(total, dimensions)
         found = {name: code for name in dimensions if (code := total_of(name, plain[name])) is not None}
         totals = {**found, **given}
         for name, code in given.items():

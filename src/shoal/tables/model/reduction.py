@@ -138,12 +138,14 @@ class Reduction:
         groups = groups[groups >= 0]
         return groups[self.problem.candidates[groups]]
 
-    def lifted(self, found: Pattern) -> Pattern:
+    def lifted(self, solution: Pattern) -> Pattern:
         """A solution of the small problem as one of the original problem."""
-        pattern = self.lift(found.complementary)
+        pattern = self.lift(solution.complementary)
         value = self.original.total_cost(pattern)
-        bound = min(value, (found.bound or 0.0) + self.constant)
-        return replace(found, value=value, bound=value if found.optimal else bound, complementary=pattern)
+        bound = min(value, (solution.bound or 0.0) + self.constant)
+        return replace(
+            solution, value=value, bound=value if solution.optimal else bound, complementary=pattern
+        )
 
 
 def reduce(problem: Problem) -> Reduction | None:
@@ -185,14 +187,14 @@ def _relations(table: Table) -> SparseRows:
     return whole.of_rows(np.arange(min(table.relations, network.nodes)))
 
 
-def small_table(table: Table, found: Ties) -> Table:
+def small_table(table: Table, ties: Ties) -> Table:
     """The groups as cells of a table; each has the value and the name of its smallest cell."""
-    rows = found.matrix
-    moving = np.flatnonzero(found.group >= 0)
+    rows = ties.matrix
+    moving = np.flatnonzero(ties.group >= 0)
     # Rounding errors are judged by the value of a cell, so the smallest one stands for its group.
     moving = moving[np.lexsort((moving, np.abs(table.values[moving])))][::-1]
-    first = np.full(found.groups, -1, dtype=np.int64)
-    first[found.group[moving]] = moving
+    first = np.full(ties.groups, -1, dtype=np.int64)
+    first[ties.group[moving]] = moving
     values = table.values[first]
     keys = {name: column[first] for name, column in table.keys.items()}
     return Table(
@@ -200,13 +202,13 @@ def small_table(table: Table, found: Ties) -> Table:
     )
 
 
-def _small_problem(problem: Problem, found: Ties, insiders: tuple[np.ndarray, ...]) -> Problem:
-    moving = np.flatnonzero(found.group >= 0)
-    rise, fall = found.room(problem.up, problem.down)
-    cost = np.bincount(found.group[moving], problem.cost[moving], found.groups)
-    table = small_table(problem.table, found)
+def _small_problem(problem: Problem, ties: Ties, insiders: tuple[np.ndarray, ...]) -> Problem:
+    moving = np.flatnonzero(ties.group >= 0)
+    rise, fall = ties.room(problem.up, problem.down)
+    cost = np.bincount(ties.group[moving], problem.cost[moving], ties.groups)
+    table = small_table(problem.table, ties)
     values = table.values
-    at, sign = found.group[problem.sensitive], found.sign[problem.sensitive]
+    at, sign = ties.group[problem.sensitive], ties.sign[problem.sensitive]
     sensitive = distinct(at)
     place = np.searchsorted(sensitive, at)
     upper, lower, sliding = (np.zeros(sensitive.size) for _ in range(3))
@@ -220,7 +222,7 @@ def _small_problem(problem: Problem, found: Ties, insiders: tuple[np.ndarray, ..
         upper=upper,
         sliding=sliding,
         cost=cost,
-        candidates=np.ones(found.groups, dtype=bool),
+        candidates=np.ones(ties.groups, dtype=bool),
         low=values - fall,
         high=values + rise,
         insiders=insiders,

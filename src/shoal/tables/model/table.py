@@ -163,13 +163,13 @@ class Table:
         """What the coordinates of a cell are called."""
         return tuple(self.keys)
 
-    def relation(self, place: int) -> np.ndarray:
+    def relation(self, position: int) -> np.ndarray:
         """The cells of one relation."""
-        return self.members[self.starts[place] : self.starts[place + 1]]
+        return self.members[self.starts[position] : self.starts[position + 1]]
 
-    def signs_of(self, place: int) -> np.ndarray:
+    def signs_of(self, position: int) -> np.ndarray:
         """The coefficients of the cells of one relation."""
-        return self.signs[self.starts[place] : self.starts[place + 1]]
+        return self.signs[self.starts[position] : self.starts[position + 1]]
 
     def key(self, cell: int) -> dict[str, str]:
         """The coordinates of a cell."""
@@ -307,14 +307,14 @@ class Table:
         gaps = np.abs(self.gaps)
         return float(gaps[gaps > noise].max(initial=0.0))
 
-    def _relation_name(self, place: int) -> str:
+    def _relation_name(self, position: int) -> str:
         if self.shape is not None:
             m, _ = self.shape
-            if place <= m:
-                return f"row {place + 1 if place < m else TOTAL}"
-            return f"column '{self.keys['column'][place - m - 1]}'"
-        cells = self.relation(place)
-        minus = np.flatnonzero(self.signs_of(place) < 0)
+            if position <= m:
+                return f"row {position + 1 if position < m else TOTAL}"
+            return f"column '{self.keys['column'][position - m - 1]}'"
+        cells = self.relation(position)
+        minus = np.flatnonzero(self.signs_of(position) < 0)
         total = int(cells[minus[0]]) if minus.size == 1 else int(cells[0])
         return f"the total at the cell {self.name(total)}"
 
@@ -352,8 +352,8 @@ def with_totals(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def _with_total(given: Iterable[object], count: int, kind: str) -> list[str]:
-    names = [str(name) for name in given]
+def _with_total(labels: Iterable[object], count: int, kind: str) -> list[str]:
+    names = [str(name) for name in labels]
     if len(names) == count:
         names.append(TOTAL)
     if len(set(names)) != len(names):

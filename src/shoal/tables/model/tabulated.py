@@ -124,7 +124,7 @@ class Tabulation(Remarked, Glance):
         below = np.maximum(problem.lower, problem.required_width - problem.upper)
         spare = np.full(self.table.cells, np.inf)
         spare[problem.sensitive] = problem.down[problem.sensitive] - below
-        for number, cell, amount in self.contributions.given_by(sole, self.table):
+        for number, cell, amount in self.contributions.amounts_of(sole, self.table):
             if amount > spare[cell]:
                 conceded[number][cell] = max(float(problem.down[cell]) - amount, 0.0)
         ordered = [sorted(cells.items()) for cells in conceded]

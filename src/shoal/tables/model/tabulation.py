@@ -16,7 +16,7 @@ from shoal.tables.model.columns import Missing
 from shoal.tables.model.costs import COSTS, costs
 from shoal.tables.model.from_records import from_records
 from shoal.tables.model.kinds_of_rows import refuse_unnamed, what_rows_are
-from shoal.tables.model.ready_made import Columns, ready_made
+from shoal.tables.model.rows_of_cells import Columns, tabulate_aggregates
 from shoal.tables.model.rules import Rule, parse_rule
 from shoal.tables.model.tabulated import Tabulation, Zeros
 from shoal.tables.model.trees import EitherWay, as_it_fits, refuse_circles
@@ -168,7 +168,7 @@ def _described(
 
     known = {name: value for name in DESCRIBED if (value := getattr(settings, name))}
     rows = rows_described(frame, {**known, "hierarchies": hierarchies, "metadata": settings.metadata})
-    every = rows.with_said({**known, "hierarchies": hierarchies})
+    every = rows.with_options({**known, "hierarchies": hierarchies})
     trees = every.pop("hierarchies")
     if settings.cost == "value":
         every["cost"] = rows.cost or settings.cost
@@ -203,7 +203,7 @@ def _tabulated(
         refuse_unnamed(data, codes, unnamed, columns)
         _refuse_records(settings, own)
         made = as_it_fits(
-            lambda trees: ready_made(data, codes, totals, columns, trees, settings, rules), parents
+            lambda trees: tabulate_aggregates(data, codes, totals, columns, trees, settings, rules), parents
         )
         if columns.cost is None:
             made = replace(made, cost=costs(cost, made.table.values, made.contributors))
@@ -306,22 +306,22 @@ def _two_levels(columns: Sequence[str]) -> tuple[str | None, str | None]:
     return columns[0], columns[1]
 
 
-def hierarchy_of(name: str, given: Any) -> Mapping[str, str]:
+def hierarchy_of(name: str, hierarchy: Any) -> Mapping[str, str]:
     """The parent of each code of a dimension, from a file or a frame if it is one."""
-    if isinstance(given, EitherWay):
-        return given
-    if isinstance(given, Mapping):
+    if isinstance(hierarchy, EitherWay):
+        return hierarchy
+    if isinstance(hierarchy, Mapping):
         # A code at the top may be its own parent.
-        return {code: "" if parent == code else parent for code, parent in given.items()}
+        return {code: "" if parent == code else parent for code, parent in hierarchy.items()}
     from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
 
-    if isinstance(given, str | Path):
-        return read_hierarchy(str(given))
+    if isinstance(hierarchy, str | Path):
+        return read_hierarchy(str(hierarchy))
     import narwhals as nw
 
     try:
-        return as_hierarchy(nw.from_native(given, eager_only=True).to_polars(), f"of '{name}'")
+        return as_hierarchy(nw.from_native(hierarchy, eager_only=True).to_polars(), f"of '{name}'")
     except TypeError:
         raise InputError(
-            f"the hierarchy of '{name}' must be {{code: parent}}, a frame or the path of a file, not {type(given).__name__}"
+            f"the hierarchy of '{name}' must be {{code: parent}}, a frame or the path of a file, not {type(hierarchy).__name__}"
         ) from None

@@ -22,7 +22,7 @@ def looks_like_total(code: str) -> bool:
     return word in _WORDS or word.startswith("total")
 
 
-def given_totals(
+def named_totals(
     total: "str | Sequence[str] | Mapping[str, str]", dimensions: Sequence[str]
 ) -> dict[str, str]:
     """The code of the total by dimension, as somebody names it: for all of them, or as ``DIMENSION=CODE``.
@@ -86,8 +86,8 @@ def recognised(texts: Mapping[str, Sequence[str]], values: np.ndarray | None) ->
     return found, len(found) == len(names)
 
 
-def _not_named(found: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    return {name: code for name, code in more.items() if name not in found}
+def _not_named(named: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    return {name: code for name, code in more.items() if name not in named}
 
 
 def sums_of_others(
@@ -121,15 +121,15 @@ def _is_sum(own: Mapping[str, float], code: str) -> bool:
     return abs(2.0 * own.get(code, 0.0) - sum(own.values())) <= 1e-9 * size
 
 
-def _largest_in_slices(rows: Sequence[tuple[str, ...]], place: int, values: np.ndarray) -> str | None:
-    doubtful = sorted({row[place] for row in rows if row[place].strip().lower() in _DOUBTFUL})
+def _largest_in_slices(rows: Sequence[tuple[str, ...]], dimension: int, values: np.ndarray) -> str | None:
+    doubtful = sorted({row[dimension] for row in rows if row[dimension].strip().lower() in _DOUBTFUL})
     if len(doubtful) != 1:
         return None
     most: dict[tuple[str, ...], float] = {}
     own: dict[tuple[str, ...], float] = {}
     for row, value in zip(rows, values.tolist(), strict=True):
-        others = row[:place] + row[place + 1 :]
-        if row[place] == doubtful[0]:
+        others = row[:dimension] + row[dimension + 1 :]
+        if row[dimension] == doubtful[0]:
             own[others] = value
         else:
             most[others] = max(most.get(others, -np.inf), value)

@@ -96,6 +96,6 @@ class ScaledMethod(Method):
         return replace(_in_other_units(found, 1.0 / factor), history=history)
 
 
-def _in_other_units(found: Any, factor: float) -> Any:
-    bound = None if found.bound is None else found.bound * factor
-    return replace(found, value=found.value * factor, bound=bound)
+def _in_other_units(solution: Any, factor: float) -> Any:
+    bound = None if solution.bound is None else solution.bound * factor
+    return replace(solution, value=solution.value * factor, bound=bound)

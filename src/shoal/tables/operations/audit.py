@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Audited(Remarked):
     """What an attacker can compute, and the table it is about."""
 
-    found: "Audit"
+    audit: "Audit"
     table: "TableToProtect"
     remarks: tuple[Remark, ...] = ()
 
@@ -40,7 +40,7 @@ class Audited(Remarked):
 def run(settings: AuditSettings, workplace: Workplace) -> Audited:
     """Compute the intervals, whoever chose the hidden cells."""
     from shoal.tables.api import audit
-    from shoal.tables.given import of_change, of_unasked
+    from shoal.tables.as_problem import of_change, of_unasked
     from shoal.tables.table_to_protect import hierarchies_of, table_to_protect
 
     workplace.say("building the table")
@@ -148,8 +148,8 @@ def _public_table(
 
 def pattern_of(settings: AuditSettings, table: "TableToProtect", workplace: Workplace) -> Any:
     """The hidden cells: those named one by one, in a list or in a jj file, or those the table marks itself."""
+    from shoal.tables.as_problem import NO_PATTERN
     from shoal.tables.files.loading import load_general
-    from shoal.tables.given import NO_PATTERN
 
     if settings.hidden:
         dimensions = table.base.dimensions
@@ -189,13 +189,13 @@ def _intervals(result: Audited, settings: AuditSettings) -> Any:
     from shoal.sources.internal import marked
     from shoal.tables.files.publishing import hidden_frame
 
-    return marked(hidden_frame(result.found))
+    return marked(hidden_frame(result.audit))
 
 
 def _published(result: Audited, settings: AuditSettings) -> Any:
     from shoal.tables.files.publishing import published_frame
 
-    found = result.found
+    found = result.audit
     hidden = found.problem.hidden_mask(found.complementary)
     return published_frame(found.problem.table, hidden, "x") if found.safe else None
 
@@ -223,7 +223,7 @@ OPERATION = Operation(
     columns_in=lambda settings: settings.columns_in,
     reads=reads,
     reads_beside=lambda settings: settings.read_beside,
-    good=lambda result, settings: result.found.safe,
+    good=lambda result, settings: result.audit.safe,
     titled=titled,
     doing="auditing",
     products=(
@@ -248,7 +248,7 @@ OPERATION = Operation(
         Product(
             "pattern",
             "The hidden cells and their kinds, if they are safe (internal).",
-            lambda result, settings: pattern(result, settings) if result.found.safe else None,
+            lambda result, settings: pattern(result, settings) if result.audit.safe else None,
             only="workbench",
             internal=True,
             whole=whole,

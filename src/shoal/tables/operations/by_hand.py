@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from shoal.operation import Workplace
 from shoal.runtime.observer import silent
 from shoal.tables.api import audit
-from shoal.tables.given import primary_cells, read_pattern
+from shoal.tables.as_problem import primary_cells, read_pattern
 from shoal.tables.model.table import Table
 from shoal.tables.operations.audit import pattern_of
 from shoal.tables.operations.suppress import problem_of
-from shoal.tables.rows_given import tells_nothing
 from shoal.tables.settings import AuditSettings, SuppressSettings, TableSettings, TabulateSettings
+from shoal.tables.table_arguments import tells_nothing
 from shoal.tables.table_to_protect import TableToProtect, table_to_protect
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Suppressed(Remarked):
     """The pattern that was found, the table it is for, and what other methods found for it."""
 
-    found: "Suppression"
+    suppression: "Suppression"
     table: "TableToProtect"
     others: "tuple[Suppression, ...]" = ()
     remarks: tuple[Remark, ...] = ()
@@ -49,7 +49,7 @@ def run(settings: SuppressSettings, workplace: Workplace) -> Suppressed:
     """Build the table, find the pattern, and have it checked."""
     from shoal.runtime import silent
     from shoal.tables.methods import METHODS
-    from shoal.tables.rows_given import refuse_without_rule
+    from shoal.tables.table_arguments import refuse_without_rule
     from shoal.tables.table_to_protect import table_to_protect
 
     others = [METHODS[name].name for name in settings.compare if name != settings.method]
@@ -90,7 +90,7 @@ def problem_of(
     settings: SuppressSettings, table: "TableToProtect", workplace: Workplace
 ) -> "tuple[Problem, int]":
     """What has to be protected at which cost; and how many cells of last period's pattern the table no longer has."""
-    from shoal.tables.given import keep_stable
+    from shoal.tables.as_problem import keep_stable
     from shoal.tables.model.costs import COSTS
     from shoal.tables.problem import Problem
 
@@ -148,11 +148,11 @@ def reads(settings: SuppressSettings) -> list[DataName]:
 def _check_pattern(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.publishing import check_pattern
 
-    return partial(check_pattern, result.found.problem, result.found.complementary)
+    return partial(check_pattern, result.suppression.problem, result.suppression.complementary)
 
 
 def _hidden(result: Suppressed) -> Any:
-    return result.found.problem.hidden_mask(result.found.complementary)
+    return result.suppression.problem.hidden_mask(result.suppression.complementary)
 
 
 def _published(result: Suppressed, settings: SuppressSettings) -> Any:
@@ -160,8 +160,8 @@ def _published(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.layout import as_frame, crosstabs
     from shoal.tables.files.publishing import published_frame
 
-    table, layout = result.found.problem.table, result.layout or layout_of(settings)
-    if not layout.said:
+    table, layout = result.suppression.problem.table, result.layout or layout_of(settings)
+    if not layout.chosen:
         return published_frame(table, _hidden(result), layout.symbol, layout.decimals, layout.decimal)
     return as_frame(crosstabs(table, result.table.trees, layout), _hidden(result), layout)
 
@@ -171,7 +171,7 @@ def _review(result: Suppressed, settings: SuppressSettings) -> bytes:
     from shoal.tables.files.layout import crosstabs
     from shoal.tables.files.workbook import review_workbook
 
-    problem, layout = result.found.problem, layout_of(settings)
+    problem, layout = result.suppression.problem, layout_of(settings)
     states = np.where(
         problem.is_sensitive,
         "primary",
@@ -191,7 +191,7 @@ def _check_published(result: Suppressed, settings: SuppressSettings) -> Any:
 def _intervals(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.sources.internal import marked
 
-    return marked(result.found.intervals)
+    return marked(result.suppression.intervals)
 
 
 def _argus(result: Suppressed, settings: SuppressSettings) -> dict[str, bytes]:
@@ -201,7 +201,7 @@ def _argus(result: Suppressed, settings: SuppressSettings) -> dict[str, bytes]:
     known = None if made is None else made.contributions
     contributors = None if made is None else made.contributors
     return argus_files(
-        result.found.problem, result.found.complementary, result.table.trees, known, contributors
+        result.suppression.problem, result.suppression.complementary, result.table.trees, known, contributors
     )
 
 

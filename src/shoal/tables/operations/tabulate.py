@@ -25,23 +25,23 @@ def run(settings: TabulateSettings, workplace: Workplace) -> "Tabulation":
     return made
 
 
-def _cells(made: "Tabulation", settings: TabulateSettings) -> Any:
+def _cells(tabulation: "Tabulation", settings: TabulateSettings) -> Any:
     from shoal.sources.internal import marked
 
-    return marked(made.frame)
+    return marked(tabulation.frame)
 
 
-def _structure(made: "Tabulation", settings: TabulateSettings) -> str:
+def _structure(tabulation: "Tabulation", settings: TabulateSettings) -> str:
     from shoal.tables.files.loading import structure
 
-    return structure(made)
+    return structure(tabulation)
 
 
-def _contributions(made: "Tabulation", settings: TabulateSettings) -> Any:
+def _contributions(tabulation: "Tabulation", settings: TabulateSettings) -> Any:
     from shoal.sources.internal import marked
     from shoal.tables.files.loading import contributions_frame
 
-    return None if made.contributions is None else marked(contributions_frame(made))
+    return None if tabulation.contributions is None else marked(contributions_frame(tabulation))
 
 
 _PRODUCTS = (

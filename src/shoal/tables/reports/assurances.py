@@ -20,22 +20,23 @@ _NOT_LINKED = (
 )
 
 
-def tabulated(made: "Tabulation", settings: object = None) -> Assurances:
+def tabulated(tabulation: "Tabulation", settings: object = None) -> Assurances:
     """Nothing is protected yet; the rules say which cells must be."""
-    rules = ", ".join(str(rule) for rule in made.rules) or "none"
+    rules = ", ".join(str(rule) for rule in tabulation.rules) or "none"
     return Assurances(
         "none yet: all cells are there. The rules look at what the contributors of a cell could find out of each other.",
-        _single(made),
+        _single(tabulation),
         _NOT_LINKED,
-        f"{counted(int(made.sensitive.size), 'cell')} of {made.table.cells:,} would give away too much of a contributor by the "
-        f"rules ({rules}) or as somebody named them. Nothing hides them yet: shoal suppress does, and shoal audit checks it.",
+        f"{counted(int(tabulation.sensitive.size), 'cell')} of {tabulation.table.cells:,} would give away too much of a "
+        f"contributor by the rules ({rules}) or as somebody named them. "
+        "Nothing hides them yet: shoal suppress does, and shoal audit checks it.",
     )
 
 
-def _single(made: "Tabulation") -> str:
+def _single(tabulation: "Tabulation") -> str:
     alone, few = (
-        int((made.contributors == 1).sum()),
-        int(((made.contributors > 0) & (made.contributors < 3)).sum()),
+        int((tabulation.contributors == 1).sum()),
+        int(((tabulation.contributors > 0) & (tabulation.contributors < 3)).sum()),
     )
     return (
         f"{counted(alone, 'cell has', 'cells have')} a single contributor and {counted(few, 'has', 'have')} fewer than three, "
@@ -45,37 +46,37 @@ def _single(made: "Tabulation") -> str:
 
 def suppressed(result: "Suppressed", settings: object = None) -> Assurances:
     """What the pattern was checked against."""
-    return of_pattern(result.found)
+    return of_pattern(result.suppression)
 
 
-def of_pattern(found: "Suppression") -> Assurances:
+def of_pattern(suppression: "Suppression") -> Assurances:
     """The same of a pattern alone."""
-    audit = found.audit
-    hidden = found.problem.hidden_mask(found.complementary)
+    audit = suppression.audit
+    hidden = suppression.problem.hidden_mask(suppression.complementary)
     sums = (
         ""
-        if found.problem.sums is None
+        if suppression.problem.sums is None
         else " Sums of hidden cells that one relation gives away pass the rules."
     )
     return Assurances(
-        f"{found.attacker}.",
-        _still_shown(found.tabulation, hidden),
+        f"{suppression.attacker}.",
+        _still_shown(suppression.tabulation, hidden),
         _NOT_LINKED,
-        f"Of {counted(int(found.problem.sensitive.size), 'sensitive cell')} none can be computed more closely than its levels "
-        f"allow ({_reached(audit)}).{sums} {counted(int(audit.disclosed.size), 'other hidden cell')} can be computed exactly. "
-        f"{counted(found.doubtful_if_bounded, 'sensitive cell')} would be unsafe for somebody who knows every cell to within "
-        "twice its value.",
+        f"Of {counted(int(suppression.problem.sensitive.size), 'sensitive cell')} none can be computed more closely than its "
+        f"levels allow ({_reached(audit)}).{sums} {counted(int(audit.disclosed.size), 'other hidden cell')} can be computed "
+        f"exactly. {counted(suppression.doubtful_if_bounded, 'sensitive cell')} would be unsafe for somebody who knows "
+        "every cell to within twice its value.",
     )
 
 
-def _still_shown(made: "Tabulation | None", hidden: np.ndarray) -> str:
+def _still_shown(tabulation: "Tabulation | None", hidden: np.ndarray) -> str:
     """Cells of a single contributor that everybody can see."""
-    if made is None:
+    if tabulation is None:
         return (
             "Not measured: contributors are unknown, so published cells may have a single one (shoal tabulate keeps who "
             "contributes to which cell)."
         )
-    alone = int(((made.contributors == 1) & ~hidden).sum())
+    alone = int(((tabulation.contributors == 1) & ~hidden).sum())
     return (
         f"{counted(alone, 'published cell has', 'published cells have')} a single contributor, totals included"
         + ("; no rule calls them sensitive, or somebody said that they are not." if alone else ".")
@@ -86,7 +87,7 @@ def audited(result: "Audited", settings: "AuditSettings | None" = None) -> Assur
     """What an attacker can compute, whoever chose the hidden cells."""
     from shoal.tables.safety.attackers_named import describe_attacker
 
-    found = result.found
+    found = result.audit
     insiders = len({cell for cell, _ in found.insider})
     failing = (
         f"{counted(int(found.unsafe.size), 'sensitive cell has', 'sensitive cells have')} too narrow an interval or "

@@ -43,23 +43,23 @@ def glimpse(progress: "Progress") -> str:
 def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
     """The figures of the pattern, and what other methods cost."""
     compared = {other.method: other.cost for other in result.others}
-    remarks = [*result.remarks, *_nothing_left(result.found), *_in_vain(result.found)]
+    remarks = [*result.remarks, *_nothing_left(result.suppression), *_in_vain(result.suppression)]
     return {
-        **result.found.to_dict(),
+        **result.suppression.to_dict(),
         **gap(result.table.base),
         **remarks_in_json(remarks),
         **({"compared": compared} if compared else {}),
     }
 
 
-def _nothing_left(found: "Suppression") -> tuple[Remark, ...]:
-    problem = found.problem
-    return nothing_left(problem.table, problem.sensitive, problem.hidden_mask(found.complementary))
+def _nothing_left(suppression: "Suppression") -> tuple[Remark, ...]:
+    problem = suppression.problem
+    return nothing_left(problem.table, problem.sensitive, problem.hidden_mask(suppression.complementary))
 
 
-def _in_vain(found: "Suppression") -> tuple[Remark, ...]:
+def _in_vain(suppression: "Suppression") -> tuple[Remark, ...]:
     """What is said of hidden cells that everybody can work out: the verdict is about sensitive ones alone."""
-    cells = int(found.audit.disclosed.size)
+    cells = int(suppression.audit.disclosed.size)
     if not cells:
         return ()
     words = (
@@ -75,13 +75,13 @@ def _in_vain(found: "Suppression") -> tuple[Remark, ...]:
 
 def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    found = result.found.to_dict()
+    found = result.suppression.to_dict()
     pairs: list[tuple[str, Any]] = [
         ("method", found["method"]),
         *told(PATTERN, found, ("primary", "complementary", "cost", "bound", "gap_percent")),
         *([("proved optimal", "yes")] if found["optimal"] else []),
         *told(PATTERN, found, ("value_hidden_percent", "safe")),
-        *result.found.audit.reached_in_words(),
+        *result.suppression.audit.reached_in_words(),
         *gap_in_words(result.table.base),
         ("protected against", found["attacker"]),
         ("stopped by", found["stopped_by"]),
@@ -92,7 +92,7 @@ def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
 
 def tables(result: "Suppressed", settings: object) -> list[Rows]:
     """What other methods found."""
-    return [_compared([result.found, *result.others])] if result.others else []
+    return [_compared([result.suppression, *result.others])] if result.others else []
 
 
 def _compared(runs: "Sequence[Suppression]") -> Rows:
@@ -104,7 +104,7 @@ def _compared(runs: "Sequence[Suppression]") -> Rows:
 
 def page(result: "Suppressed", settings: object) -> Page:
     """The report."""
-    return suppression_page(result.found, result.others)
+    return suppression_page(result.suppression, result.others)
 
 
 def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()) -> Page:

@@ -21,48 +21,48 @@ DEFINITIONS = TABULATION
 assurances = tabulated
 
 
-def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
+def figures(tabulation: "Tabulation", settings: object) -> dict[str, Any]:
     """Cells, sensitive ones, and how many each rule calls so."""
     from shoal.tables.model.tabulated import NO_RULE
 
     # That no rule can be applied is warned of already.
-    remarks = [item for item in made.remarks if item.kind != NO_RULE]
+    remarks = [item for item in tabulation.remarks if item.kind != NO_RULE]
     return {
-        "cells": made.table.cells,
-        "sensitive": int(made.sensitive.size),
-        "by_rule": dict(made.by_rule),
-        **gap(made.table),
-        **remarks_in_json([*nothing_left(made.table, made.sensitive), *remarks]),
+        "cells": tabulation.table.cells,
+        "sensitive": int(tabulation.sensitive.size),
+        "by_rule": dict(tabulation.by_rule),
+        **gap(tabulation.table),
+        **remarks_in_json([*nothing_left(tabulation.table, tabulation.sensitive), *remarks]),
     }
 
 
-def facts(made: "Tabulation", settings: object) -> list[tuple[str, Any]]:
+def facts(tabulation: "Tabulation", settings: object) -> list[tuple[str, Any]]:
     """The same for people."""
     return [
-        *told(TABULATION, figures(made, settings), ("cells", "sensitive")),
-        *((f"by {rule}", f"{count:,}") for rule, count in made.by_rule.items()),
-        *gap_in_words(made.table),
+        *told(TABULATION, figures(tabulation, settings), ("cells", "sensitive")),
+        *((f"by {rule}", f"{count:,}") for rule, count in tabulation.by_rule.items()),
+        *gap_in_words(tabulation.table),
     ]
 
 
-def tables(made: "Tabulation", settings: object) -> list[Rows]:
+def tables(tabulation: "Tabulation", settings: object) -> list[Rows]:
     """None: the cells themselves are confidential."""
     return []
 
 
-def page(made: "Tabulation", settings: "TabulateSettings") -> Page:
+def page(tabulation: "Tabulation", settings: "TabulateSettings") -> Page:
     """The report: what the table is, and why cells are sensitive; no cell is shown."""
-    sheet = Page("A table with its sensitive cells", " × ".join(made.table.dimensions))
+    sheet = Page("A table with its sensitive cells", " × ".join(tabulation.table.dimensions))
     sheet.section("Result")
-    sheet.facts(facts(made, settings))
-    for item in nothing_left(made.table, made.sensitive):
+    sheet.facts(facts(tabulation, settings))
+    for item in nothing_left(tabulation.table, tabulation.sensitive):
         sheet.warning(item.text)
     sheet.provenance(
         [
-            ("dimensions", ", ".join(made.table.dimensions)),
+            ("dimensions", ", ".join(tabulation.table.dimensions)),
             ("sum of", settings.value or "records are counted"),
             ("contributor", settings.contributor or "every record is one"),
-            ("rules", ", ".join(str(rule) for rule in made.rules)),
+            ("rules", ", ".join(str(rule) for rule in tabulation.rules)),
             ("cost of hiding a cell", settings.cost),
         ],
         "nothing yet: all cells are there, and nothing is hidden",

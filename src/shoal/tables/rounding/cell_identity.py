@@ -16,7 +16,7 @@ def identities(table: Table) -> np.ndarray:
     (True, 9)
     """
     found = np.empty(table.cells, dtype=np.uint64)
-    told = [_told(name, table.keys[name]) for name in sorted(table.dimensions)]
+    told = [_in_words(name, table.keys[name]) for name in sorted(table.dimensions)]
     for cell, key in enumerate(zip(*told, strict=True)):
         inner = f"[{', '.join(part for part in key if part)}]"
         digest = blake2b(inner.encode(), digest_size=8, person=b"shoal cell").digest()
@@ -24,7 +24,7 @@ def identities(table: Table) -> np.ndarray:
     return found
 
 
-def _told(name: str, codes: np.ndarray) -> list[str]:
+def _in_words(name: str, codes: np.ndarray) -> list[str]:
     """For each cell the dimension with its code in words, and nothing where it stands at its total."""
     texts = [str(code) for code in codes.tolist()]
     words = {code: "" if code == TOTAL else repr((name, code)) for code in dict.fromkeys(texts)}

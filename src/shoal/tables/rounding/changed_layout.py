@@ -51,7 +51,7 @@ class ChangedLayout:
         from shoal.tables.files.layout import as_frame, crosstabs
         from shoal.tables.files.publishing import published_frame
 
-        if not self.layout.said:
+        if not self.layout.chosen:
             return published_frame(self.changed, self.hidden, None, self.layout.decimals)
         return as_frame(
             crosstabs(self.changed, self.trees, self.layout), self.hidden, self.layout, numbers=True

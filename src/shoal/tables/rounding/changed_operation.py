@@ -36,21 +36,21 @@ APART = (
 class Changed(Remarked):
     """The changed table, the one it was made from, and what it is to look like."""
 
-    found: Any
+    changed: Any
     table: "TableToProtect"
     layout: "ChangedLayout"
 
     @property
     def remarks(self) -> tuple[Remark, ...]:  # type: ignore[override]
         """What is worth knowing of the table, and of its change."""
-        return (*self.table.remarks, *self.found.remarks)
+        return (*self.table.remarks, *self.changed.remarks)
 
     @property
     def figures(self) -> dict[str, Any]:
         """The figures of the change, with what is worth knowing of the table it was made from."""
         from shoal.tables.reports.gap import gap
 
-        return {**self.found.to_dict(), **gap(self.table.base), **remarks_in_json(self.remarks)}
+        return {**self.changed.to_dict(), **gap(self.table.base), **remarks_in_json(self.remarks)}
 
 
 def change_table(
@@ -65,7 +65,7 @@ def change_table(
     workplace.say("building the table")
     table = table_to_protect(settings, workplace)
     layout = layout_of(settings, workplace.decimal)
-    if layout.said:
+    if layout.chosen:
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)
     workplace.say(doing)

@@ -20,18 +20,18 @@ def changed_frame(table: Table, values: np.ndarray) -> "pl.DataFrame":
     return published_frame(replace(table, values=values), np.zeros(table.cells, dtype=bool), None)
 
 
-def intervals_frame(found: "Audit", values: np.ndarray) -> "pl.DataFrame":
+def intervals_frame(audit: "Audit", values: np.ndarray) -> "pl.DataFrame":
     """All audited cells with their true and their published figures, and what can be computed of them. Internal.
 
     What is required, and whether it holds, is stated for the sensitive ones.
     """
     import polars as pl
 
-    cells = np.union1d(found.cells, found.problem.sensitive).astype(np.int64)
+    cells = np.union1d(audit.cells, audit.problem.sensitive).astype(np.int64)
     return (
-        hidden_frame(found)
+        hidden_frame(audit)
         .drop("kind")
-        .insert_column(len(found.problem.table.dimensions) + 1, pl.Series("published", values[cells]))
+        .insert_column(len(audit.problem.table.dimensions) + 1, pl.Series("published", values[cells]))
     )
 
 
@@ -44,7 +44,7 @@ def figures_of(table: Table, frame: "pl.DataFrame") -> np.ndarray:
 
 def figures_by_name(table: Table, frame: "pl.DataFrame", layout: Layout | None = None) -> np.ndarray:
     """The same where somebody else may have written the file: raise ``AssertionError`` unless it names the cells of the table."""
-    if layout is not None and layout.said:
+    if layout is not None and layout.chosen:
         return read_crosstab(table, layout, frame)
     wanted = changed_frame(table, table.values)
     assert frame.columns == wanted.columns and frame.height == wanted.height, "it has other cells"

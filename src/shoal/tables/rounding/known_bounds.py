@@ -15,7 +15,7 @@ from shoal.tables.files.public_files import public_part
 from shoal.tables.model.table import Table
 from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.changed_tables import figures_by_name
-from shoal.tables.rounding.given import problem_of_settings
+from shoal.tables.rounding.table_to_change import problem_of_settings
 from shoal.tables.safety.judging import Shown, required_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def perturbed(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated
     from shoal.tables.rounding.cell_keys.posterior import seen_by_others
     from shoal.tables.rounding.cell_keys.same_records import with_others
 
-    made = run(settings, workplace).found
+    made = run(settings, workplace).changed
     table = made.tabulation.table
     seen = np.rint(figures_by_name(table, frame, layout_of(settings))).astype(np.int64)
     # By the same attacker as the audit of the table itself: changes that nobody reckons with, and figures that differ.

@@ -12,15 +12,15 @@ _LEAST = 10
 
 
 def changed_page(
-    title: str, found: Any, facts: list[tuple[str, Any]], settings: list[tuple[str, Any]], verified: str
+    title: str, changed: Any, facts: list[tuple[str, Any]], settings: list[tuple[str, Any]], verified: str
 ) -> Page:
     """The page of any table whose figures were changed."""
     page = Page(title, "Internal edition: true figures, intervals and settings must not be published.")
-    for text in found.warnings:
+    for text in changed.warnings:
         page.warning(text)
     page.section("What was done")
     page.facts(facts)
-    change = found.values - found.audit.problem.table.values
+    change = changed.values - changed.audit.problem.table.values
     sizes = _sizes(change)
     if sizes:
         page.section("How much figures change")

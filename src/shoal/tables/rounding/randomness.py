@@ -47,7 +47,7 @@ def secret_product() -> Product:
         "secret",
         "",
         # Records with keys of their own need none.
-        lambda result, settings: None if result.found.secret is None else result.found.secret.text(),
+        lambda result, settings: None if result.changed.secret is None else result.changed.secret.text(),
         form="text",
         internal=True,
         named_by="secret",

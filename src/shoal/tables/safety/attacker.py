@@ -358,14 +358,14 @@ class Attacker:
     def _share(
         self,
         wanted: Requirements,
-        place: int,
+        position: int,
         change: np.ndarray,
         reached: np.ndarray,
         supports: list[np.ndarray],
     ) -> None:
         """Note what else a change shows, for the same one who looks."""
         amount = wanted.reached_by(change[self.column[wanted.cell]])
-        same = (wanted.scenario == wanted.scenario[place]) & (wanted.need >= _FIRM * self._error)
+        same = (wanted.scenario == wanted.scenario[position]) & (wanted.need >= _FIRM * self._error)
         shown = np.flatnonzero(same & (amount >= wanted.need) & (reached < wanted.need))
         if shown.size == 0:
             return

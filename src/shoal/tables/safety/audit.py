@@ -27,7 +27,7 @@ from shoal.tables.safety.sums import failing_sums
 from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
 
 if TYPE_CHECKING:
-    from shoal.tables.safety.judging import TogetherFound
+    from shoal.tables.safety.judging import JointDisclosure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class Audit(Glance):
     sums: tuple[int, ...] = ()
     integer: tuple[int, ...] = ()
     published: tuple[int, ...] = ()
-    together: "tuple[TogetherFound, ...]" = ()
+    together: "tuple[JointDisclosure, ...]" = ()
     unasked: tuple[int, ...] = ()
     not_judged: tuple[int, ...] = ()
     not_looked_at: tuple[str, ...] = ()
@@ -212,29 +212,29 @@ def _in_order_of_need(
     return rise, fall
 
 
-def _with_insiders_and_sums(found: Audit, problem: Problem, hidden: np.ndarray, watch: Watch) -> Audit:
+def _with_insiders_and_sums(audit: Audit, problem: Problem, hidden: np.ndarray, watch: Watch) -> Audit:
     """The audit with what is given away besides, as far as there is time."""
-    if found.not_judged:
-        found = replace(found, stopped_by=watch.reason)
+    if audit.not_judged:
+        audit = replace(audit, stopped_by=watch.reason)
     if problem.groups:
         try:
-            known = known_groups(found.problem, hidden, watch)
-            found = replace(found, unsafe=distinct(np.concatenate([found.unsafe, known]).astype(np.int64)))
+            known = known_groups(audit.problem, hidden, watch)
+            audit = replace(audit, unsafe=distinct(np.concatenate([audit.unsafe, known]).astype(np.int64)))
         except TimeIsOver:
-            found = found.without_time_for(GROUPS, watch.reason)
+            audit = audit.without_time_for(GROUPS, watch.reason)
     if problem.insiders:
         try:
             watch.look()
             failing = failing_insiders(problem, hidden, watch=watch)
             pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
-            found = replace(found, insider=tuple(pairs))
+            audit = replace(audit, insider=tuple(pairs))
         except TimeIsOver:
-            found = found.without_time_for(INSIDERS, watch.reason)
+            audit = audit.without_time_for(INSIDERS, watch.reason)
     if problem.sums is not None:
         if watch.late():
-            return found.without_time_for(SUMS, watch.reason)
-        found = replace(found, sums=tuple(failing_sums(problem, hidden)))
-    return found
+            return audit.without_time_for(SUMS, watch.reason)
+        audit = replace(audit, sums=tuple(failing_sums(problem, hidden)))
+    return audit
 
 
 def without(problem: Problem, cells: np.ndarray) -> Problem:

@@ -13,8 +13,8 @@ from shoal.numbers import counted
 from shoal.tables.public_table import Key, Look, PublicTable, go_on
 from shoal.tables.safety.judging import (
     NO_FIT,
+    JointDisclosure,
     Shown,
-    TogetherFound,
     is_point,
     required_over,
     too_close,
@@ -27,26 +27,26 @@ from shoal.tables.safety.unpublished import NOT_LOOKED_INTO, with_unpublished
 _NEAR = 1e-9
 
 
-def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> TogetherFound:
+def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> JointDisclosure:
     """What two published tables of the same data give away, figures of one of which (or of both) were changed."""
     dimensions = tuple(dict.fromkeys(name for item in shown for name in item.table.dimensions))
     tables = [spread_over(item.table, dimensions) for item in shown]
     both = tables[0].cells.keys() & tables[1].cells.keys()
     if any(not _fits(*(table.ends_of(key) for table in tables)) for key in both):
-        return TogetherFound(
+        return JointDisclosure(
             None,
             "they are of different data, of which figures were changed: what both give away together is not measured",
         )
     bounds, low = within_over(shown, tables[0])
     system, sums, doubt = one_system(tables, low, bounds)
     if system is None:
-        return TogetherFound(None, sums)
+        return JointDisclosure(None, sums)
     whole, all_looked_at = with_unpublished(system)
     wanted = [_wanted(own, table) for own, table in zip(shown, tables, strict=True)]
     every = [key for keys in wanted for key in keys]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
-        return TogetherFound(None, NO_FIT)
+        return JointDisclosure(None, NO_FIT)
     found = _judged(shown, tables, whole, wanted, intervals, look)
     if doubt and every and not found.discloses:
         return replace(found, discloses=None, detail=doubt, figures={})
@@ -72,7 +72,7 @@ def _judged(
     wanted: Sequence[Sequence[Key]],
     intervals: Mapping[Key, tuple[float, float]],
     look: Look,
-) -> TogetherFound:
+) -> JointDisclosure:
     # A cell that is in both tables is one cell.
     exact, narrow, unjudged = set[Key](), set[Key](), 0
     at_fault: tuple[Key, ...] = ()
@@ -101,7 +101,7 @@ def _judged(
         f"{counted(len(exact), 'cell that neither shows is', 'cells that neither shows are')} known exactly as one system, in "
         f"which changed figures are off by as much as everybody knows{told}"
     )
-    return TogetherFound(
+    return JointDisclosure(
         bool(narrow or unjudged),
         detail,
         {"exact": len(exact), "too_narrow": len(narrow) if levels else None},

@@ -171,8 +171,8 @@ def _piece(key: Key, inner: int, outer: int, code: str) -> Key:
     return _at(key, outer, code) if inner != outer else _at(key, inner, f"{key[inner]} in {code}")
 
 
-def _at(key: Key, place: int, code: str) -> Key:
-    return (*key[:place], code, *key[place + 1 :])
+def _at(key: Key, dimension: int, code: str) -> Key:
+    return (*key[:dimension], code, *key[dimension + 1 :])
 
 
 def _shown_rest(table: PublicTable, whole: Key, parts: Sequence[Key]) -> float | None:

@@ -261,11 +261,11 @@ def _around(flow: Flow, node: int, skip: int, way: int) -> Any:
 
 
 def intervals(
-    nodes: int, arcs: Arcs, hidden: np.ndarray, asked: np.ndarray, limit: float, tiny: float
+    nodes: int, arcs: Arcs, hidden: np.ndarray, cells: np.ndarray, limit: float, tiny: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far each asked cell can rise and fall when exactly the ``hidden`` cells are hidden."""
-    moved = np.zeros((2, asked.size))
-    _intervals(nodes, arcs, hidden, asked, limit, tiny, moved)
+    moved = np.zeros((2, cells.size))
+    _intervals(nodes, arcs, hidden, cells, limit, tiny, moved)
     return moved[0], moved[1]
 
 
@@ -275,14 +275,14 @@ def _intervals(
     nodes: int,
     arcs: Arcs,
     hidden: np.ndarray,
-    asked: np.ndarray,
+    cells: np.ndarray,
     limit: float,
     tiny: float,
     moved: np.ndarray,
 ) -> Any:
     flow = flow_through(nodes, arcs, hidden, tiny)
-    for i in range(asked.shape[0]):
-        k = asked[i]
+    for i in range(cells.shape[0]):
+        k = cells[i]
         for direction in range(2):
             source, sink, own = ends(arcs, k, direction)
             cap = min(own, limit)

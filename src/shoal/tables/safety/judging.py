@@ -28,7 +28,7 @@ class Limits:
     width: float
     slack: float
 
-    def kept(self, ends: tuple[float, float]) -> bool:
+    def holds(self, ends: tuple[float, float]) -> bool:
         """Whether an interval leaves as much open.
 
         >>> Limits(8.0, 12.0, 0.0, 1e-6).kept((7.0, 12.0)), Limits(8.0, 12.0, 6.0, 1e-6).kept((7.0, 12.0))
@@ -72,7 +72,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class TogetherFound:
+class JointDisclosure:
     """What both give away: ``discloses`` is ``None`` where it cannot be measured, and ``detail`` says why.
 
     ``cells`` are those of the first table that are known exactly, or more closely than they may be. Tables ``of_one`` and the
@@ -111,12 +111,12 @@ def known_of(problem: Problem, hidden: np.ndarray) -> tuple[dict[Key, tuple[floa
     return bounds, least if least < 0 else None
 
 
-def over(own: Shown, table: PublicTable, found: Mapping[Key, Any]) -> dict[Key, Any]:
+def over(own: Shown, table: PublicTable, known: Mapping[Key, Any]) -> dict[Key, Any]:
     """What is known by the keys of a table, by the keys of the wider one."""
     place = {name: number for number, name in enumerate(own.table.dimensions)}
     return {
         tuple(key[place[name]] if name in place else TOTAL for name in table.dimensions): item
-        for key, item in found.items()
+        for key, item in known.items()
     }
 
 
@@ -140,7 +140,7 @@ def within_over(
 def too_close(own: Shown, required: Required, ends: Mapping[Key, tuple[float, float]]) -> Iterator[Key]:
     """The cells of which less stays possible than must, for somebody who knows whether figures are whole numbers."""
     return (
-        key for key, limits in required.items() if key in ends and not limits.kept(own.narrowed(ends[key]))
+        key for key, limits in required.items() if key in ends and not limits.holds(own.narrowed(ends[key]))
     )
 
 

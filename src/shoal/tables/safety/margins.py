@@ -130,12 +130,14 @@ def _with_sums(table: PublicTable, spans: set[Span], meeting: set[Span], summabl
     for key in table.cells:
         blocks.setdefault(spanned(key), []).append(key)
 
-    def add(span: Span, place: int, above: Mapping[str, str]) -> None:
+    def add(span: Span, dimension: int, above: Mapping[str, str]) -> None:
         """Add the cells right above some codes of a dimension, where the table does not print them."""
         found: dict[Key, list[Key]] = {}
         for key in blocks[span]:
-            if key[place] in above:
-                found.setdefault((*key[:place], above[key[place]], *key[place + 1 :]), []).append(key)
+            if key[dimension] in above:
+                found.setdefault((*key[:dimension], above[key[dimension]], *key[dimension + 1 :]), []).append(
+                    key
+                )
         for key, parts in found.items():
             if key in printed or (key, frozenset(parts)) in known:
                 continue
@@ -157,7 +159,9 @@ def _with_sums(table: PublicTable, spans: set[Span], meeting: set[Span], summabl
         for own in wanted:
             left = span
             # Those that no other table has first: then fewer sums are needed.
-            for place in sorted(span - own, key=lambda place: (place in frozenset().union(*meeting), place)):
+            for place in sorted(
+                span - own, key=lambda dimension: (dimension in frozenset().union(*meeting), dimension)
+            ):
                 add(left, place, levels[place][0])
                 left -= {place}
     return replace(

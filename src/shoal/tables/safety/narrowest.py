@@ -84,13 +84,13 @@ def in_words(
         )
 
 
-def _counted(found: Narrowest) -> str:
+def _counted(narrowest: Narrowest) -> str:
     """How many cells there are, whether they are safe, and how narrow the narrowest interval is.
 
     >>> _counted(Narrowest(3, 0.0, 0.0, 0.0, unsafe=1))
     '3 sensitive cells, 1 of them unsafe, the narrowest interval 0 wide, 0 % of its value'
     """
     unsafe = ""
-    if found.unsafe:
-        unsafe = ", which is unsafe" if found.cells == 1 else f", {found.unsafe:,} of them unsafe"
-    return f"{counted(found.cells, 'sensitive cell')}{unsafe}, the narrowest interval {found}"
+    if narrowest.unsafe:
+        unsafe = ", which is unsafe" if narrowest.cells == 1 else f", {narrowest.unsafe:,} of them unsafe"
+    return f"{counted(narrowest.cells, 'sensitive cell')}{unsafe}, the narrowest interval {narrowest}"

@@ -61,16 +61,16 @@ def united(dimensions: tuple[str, ...], tables: Sequence[PublicTable]) -> Public
     )
 
 
-def _across(cells: Mapping[Key, float | None], place: int, tree: Mapping[str, str]) -> Iterator[Relation]:
+def _across(cells: Mapping[Key, float | None], dimension: int, tree: Mapping[str, str]) -> Iterator[Relation]:
     """What a hierarchy makes of cells: a subtotal that one table shows is the sum of the parts that another one has."""
-    shown = dict.fromkeys(key[place] for key in cells)
+    shown = dict.fromkeys(key[dimension] for key in cells)
     parts: dict[str, list[str]] = {}
     for code in shown:
         if code != TOTAL:
             parts.setdefault(shown_above(code, tree, shown), []).append(code)
     for key in cells:
-        codes = parts.get(key[place])
+        codes = parts.get(key[dimension])
         if codes:
-            below = tuple((*key[:place], code, *key[place + 1 :]) for code in codes)
+            below = tuple((*key[:dimension], code, *key[dimension + 1 :]) for code in codes)
             if all(part in cells for part in below):
                 yield Relation(key, below)

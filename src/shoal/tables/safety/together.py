@@ -13,8 +13,8 @@ from shoal.tables.safety.changed_together import changed_together
 from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
 from shoal.tables.safety.judging import (
     NO_FIT,
+    JointDisclosure,
     Shown,
-    TogetherFound,
     is_point,
     required_over,
     too_close,
@@ -23,7 +23,7 @@ from shoal.tables.safety.judging import (
 from shoal.tables.safety.margins import one_system
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.two_periods import intervals_of_periods, moved_further
-from shoal.tables.safety.unions import UnionFound, UnionsFound, choices_of, small_unions
+from shoal.tables.safety.unions import SmallUnion, SmallUnions, choices_of, small_unions
 from shoal.tables.safety.unpublished import NOT_LOOKED_INTO, with_unpublished
 
 
@@ -35,7 +35,7 @@ def tables_together(
     nests: Sequence[Nest] = (),
     difference: int = 3,
     look: Look = go_on,
-) -> TogetherFound:
+) -> JointDisclosure:
     """What two published tables give away together.
 
     Where the cells that both show are equal, they are tables of the same data and one system. Otherwise they are of two
@@ -57,7 +57,7 @@ def tables_together(
     bounds, low = within_over((one, two), spread[0])
     system, sums, doubt = one_system(spread, low, bounds)
     if system is None and not nests:
-        return TogetherFound(None, sums)
+        return JointDisclosure(None, sums)
     plain = system or united(dimensions, spread)
     whole, differences = with_differences(plain, nests)
     whole, all_looked_at = (whole, True) if nests else with_unpublished(whole)
@@ -72,7 +72,7 @@ def tables_together(
                 f"no figures fit both tables and the areas of {parameter('nested')}: does every area lie in those that it is "
                 "listed with, and in no other?"
             )
-        return TogetherFound(None, NO_FIT)
+        return JointDisclosure(None, NO_FIT)
     found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system", look=look)
     found = replace(found, of_one=True, detail=found.detail + (sums if system else ""))
     hides = any(table.hidden for table in spread)
@@ -113,17 +113,17 @@ def _nothing_in_common(tables: Sequence[PublicTable], shown: tuple[Shown, Shown]
 
 
 def _with_small(
-    found: TogetherFound, small: Sequence[Difference], own: PublicTable, looked_at: int, below: int
-) -> TogetherFound:
+    disclosure: JointDisclosure, small: Sequence[Difference], own: PublicTable, looked_at: int, below: int
+) -> JointDisclosure:
     """What is found besides of differences of nested areas; cells at fault are those of the first table."""
     cells = [key for item in small for key in ((item.whole,) if item.whole in own.cells else item.parts)]
     named = [dict(zip(own.dimensions, item.whole, strict=True)) for item in small]
     return replace(
-        found,
-        discloses=bool(found.discloses or small),
-        detail=f"{found.detail}; {len(small)} of {looked_at} differences of nested areas are counts from 1 to {below - 1}",
-        figures={**found.figures, "differences": looked_at, "small_differences": named},
-        cells=tuple(dict.fromkeys([*found.cells, *(key for key in cells if key in own.cells)])),
+        disclosure,
+        discloses=bool(disclosure.discloses or small),
+        detail=f"{disclosure.detail}; {len(small)} of {looked_at} differences of nested areas are counts from 1 to {below - 1}",
+        figures={**disclosure.figures, "differences": looked_at, "small_differences": named},
+        cells=tuple(dict.fromkeys([*disclosure.cells, *(key for key in cells if key in own.cells)])),
     )
 
 
@@ -134,54 +134,56 @@ def _unions(
     small: Sequence[Difference],
     below: int,
     look: Look,
-) -> UnionsFound | None:
+) -> SmallUnions | None:
     """The unions of areas that leave a small count; figures that are off by rounding tell no counts."""
     if plain.slack:
         return None
-    found: list[UnionFound] = []
+    found: list[SmallUnion] = []
     complete = True
     known = [frozenset([item.whole]) for item in small]
     for nest in nests:
         if nest.part in plain.dimensions and nest.whole in plain.dimensions:
             choices = list(choices_of(plain, nest.part, nest.whole, nest.meets))
             own = small_unions(whole, choices, below, known, look)
-            found += own.found
+            found += own.smallest
             complete = complete and own.complete
-    return UnionsFound(tuple(found), complete)
+    return SmallUnions(tuple(found), complete)
 
 
 def _with_unions(
-    found: TogetherFound, unions: UnionsFound | None, own: PublicTable, below: int
-) -> TogetherFound:
+    disclosure: JointDisclosure, unions: SmallUnions | None, own: PublicTable, below: int
+) -> JointDisclosure:
     """What is found besides of unions of areas."""
     if unions is None:
         told = "unions of areas were not looked at, since figures are rounded"
         return replace(
-            found, detail=f"{found.detail}; {told}", figures={**found.figures, "small_unions": None}
+            disclosure,
+            detail=f"{disclosure.detail}; {told}",
+            figures={**disclosure.figures, "small_unions": None},
         )
     named = [
         {
             "areas": [dict(zip(own.dimensions, key, strict=True)) for key in item.wholes],
             "without": [dict(zip(own.dimensions, key, strict=True)) for key in item.parts],
         }
-        for item in unions.found
+        for item in unions.smallest
     ]
     words = "1 union of areas leaves" if len(named) == 1 else f"{len(named)} unions of areas leave"
     told = f"{words} a count from 1 to {below - 1} without those inside"
     told += "" if unions.complete else ", and there may be others: the search was not ended"
-    cells = [key for item in unions.found for key in (*item.wholes, *item.parts) if key in own.cells]
+    cells = [key for item in unions.smallest for key in (*item.wholes, *item.parts) if key in own.cells]
     return replace(
-        found,
-        discloses=bool(found.discloses or named),
-        detail=f"{found.detail}; {told}",
-        figures={**found.figures, "small_unions": named, "unions_complete": unions.complete},
-        cells=tuple(dict.fromkeys([*found.cells, *cells])),
+        disclosure,
+        discloses=bool(disclosure.discloses or named),
+        detail=f"{disclosure.detail}; {told}",
+        figures={**disclosure.figures, "small_unions": named, "unions_complete": unions.complete},
+        cells=tuple(dict.fromkeys([*disclosure.cells, *cells])),
     )
 
 
 def _periods(
     shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float | None, look: Look
-) -> TogetherFound:
+) -> JointDisclosure:
     """Tables of two periods: what one shows bounds what the other hides, if figures change little."""
     crossed = sum(
         (tables[0].cells[key] is None) != (tables[1].cells[key] is None)
@@ -193,17 +195,17 @@ def _periods(
             "which tells of them as much as they have changed little; say by which share figures changed at most, or, if they "
             "were rounded or perturbed, how far they may be off"
         )
-        return TogetherFound(None, text, {"crossed": crossed})
+        return JointDisclosure(None, text, {"crossed": crossed})
     moved = moved_further(tables, change)
     if moved:
         text = (
             f"{moved} figures that both show changed by more than was assumed, as a share of the smaller of the two; a change "
             "that none exceeded tells more"
         )
-        return TogetherFound(None, text, {"crossed": crossed})
+        return JointDisclosure(None, text, {"crossed": crossed})
     found = intervals_of_periods(shown, tables, change, look)
     if found is None:
-        return TogetherFound(None, "figures changed by more than was assumed", {"crossed": crossed})
+        return JointDisclosure(None, "figures changed by more than was assumed", {"crossed": crossed})
     words = f"for somebody who knows that no figure changed by more than {100 * change:g} percent"
     return _judged(shown, tables, found, {}, words, {"crossed": crossed}, look=look)
 
@@ -217,7 +219,7 @@ def _judged(
     more: Mapping[str, Any] | None = None,
     *,
     look: Look,
-) -> TogetherFound:
+) -> JointDisclosure:
     """How many cells that one hides are known by both, and how many sensitive ones are known more closely than they may.
 
     Who has the levels judges by them: a cell that one pattern hides only for the sake of others may be shown by the other.
@@ -252,11 +254,11 @@ def _judged(
     told = f", and {counted(narrow, 'sensitive one')} more closely than allowed" if levels else ""
     figures = {"exact": exact, "too_narrow": narrow if levels else None, **(more or {})}
     detail = f"{counted(exact, 'hidden cell is', 'hidden cells are')} known exactly {words}{told}"
-    return TogetherFound(bool(narrow or unjudged), detail, figures, at_fault)
+    return JointDisclosure(bool(narrow or unjudged), detail, figures, at_fault)
 
 
 def _ends(
-    key: Key, found: Mapping[Key, tuple[float, float]], known: Mapping[Key, float | None]
+    key: Key, intervals: Mapping[Key, tuple[float, float]], known: Mapping[Key, float | None]
 ) -> tuple[float, float]:
     value = known.get(key)
-    return (value, value) if value is not None else found[key]
+    return (value, value) if value is not None else intervals[key]

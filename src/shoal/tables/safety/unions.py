@@ -31,7 +31,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class UnionFound:
+class SmallUnion:
     """Areas added up, and those taken away from them: what is left is a small count."""
 
     wholes: tuple[Key, ...]
@@ -39,10 +39,10 @@ class UnionFound:
 
 
 @dataclass(frozen=True)
-class UnionsFound:
+class SmallUnions:
     """The smallest such unions; ``complete`` if there are no others but those that contain one of them."""
 
-    found: tuple[UnionFound, ...]
+    smallest: tuple[SmallUnion, ...]
     complete: bool
 
 
@@ -52,7 +52,7 @@ def small_unions(
     below: int,
     known: Sequence[frozenset[Key]] = (),
     look: Look = go_on,
-) -> UnionsFound:
+) -> SmallUnions:
     """The smallest unions in every slice that leave a count from 1 to ``below`` − 1; none that contains one of ``known``.
 
     >>> cells = {("d1", "total"): 9.0, ("d2", "total"): 8.0, ("total", "g1"): 5.0, ("total", "g2"): 11.0}
@@ -60,24 +60,24 @@ def small_unions(
     >>> small_unions(PublicTable(("d", "g"), cells, ()), [choice], 3).found[0].parts
     (('total', 'g1'), ('total', 'g2'))
     """
-    found: list[UnionFound] = []
+    found: list[SmallUnion] = []
     complete = True
     for choice in choices:
         own, ended = _of_slice(table, choice, below, known, look)
         found += own
         complete = complete and ended
-    return UnionsFound(tuple(found), complete)
+    return SmallUnions(tuple(found), complete)
 
 
 def _of_slice(
     table: PublicTable, choice: Choice, below: int, known: Sequence[frozenset[Key]], look: Look
-) -> tuple[list[UnionFound], bool]:
+) -> tuple[list[SmallUnion], bool]:
     place = {key: number for number, key in enumerate(choice.wholes)}
     search = _Search(table, choice, below)
     for areas in known:
         if areas <= place.keys():
             search.without([place[key] for key in areas])
-    found: list[UnionFound] = []
+    found: list[SmallUnion] = []
     while len(found) < _MOST:
         look()
         chosen = search.next()
@@ -85,7 +85,7 @@ def _of_slice(
             return found, search.complete
         wholes, parts = chosen
         search.without(wholes)
-        item = UnionFound(
+        item = SmallUnion(
             tuple(choice.wholes[number] for number in wholes), tuple(list(choice.parts)[n] for n in parts)
         )
         # The search computes with tolerances; what it finds is computed anew.
@@ -94,7 +94,7 @@ def _of_slice(
     return found, False
 
 
-def is_small(table: PublicTable, item: UnionFound, below: int) -> bool:
+def is_small(table: PublicTable, item: SmallUnion, below: int) -> bool:
     """Whether everybody knows that what is left is a count of at least 1 and below the limit."""
     figures = [table.cells[key] for key in (*item.wholes, *item.parts)]
     if None not in figures:
@@ -246,8 +246,8 @@ def choices_of(
     """
     inner, outer = table.dimensions.index(part), table.dimensions.index(whole)
 
-    def at(key: Key, place: int, code: str) -> Key:
-        return (*key[:place], code, *key[place + 1 :])
+    def at(key: Key, dimension: int, code: str) -> Key:
+        return (*key[:dimension], code, *key[dimension + 1 :])
 
     wanted = {code for every in meets.values() for code in every}
     slices: dict[Key, list[Key]] = {}

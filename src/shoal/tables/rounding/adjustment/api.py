@@ -28,11 +28,11 @@ from shoal.tables.rounding.assurances import insiders_in_words
 from shoal.tables.rounding.cell_identity import identities
 from shoal.tables.rounding.changed_result import ChangedTable
 from shoal.tables.rounding.changed_tables import intervals_frame
-from shoal.tables.rounding.given import as_given, problem_to_change
 from shoal.tables.rounding.randomness import OF_SEED, secret_of
-from shoal.tables.rows_given import Building, given_table, refuse_without_rule
+from shoal.tables.rounding.table_to_change import problem_to_change, table_to_change
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.whole_numbers import refuse_fractions
+from shoal.tables.table_arguments import Building, refuse_without_rule, table_argument
 
 if TYPE_CHECKING:
     import polars as pl
@@ -246,8 +246,8 @@ def adjust_table(
     if weights not in ("relative", "unity"):
         raise InputError(f"{parameter('weights')} must be 'relative' or 'unity', not '{weights}'")
     number(spread, f"{parameter('spread')}, a share of the levels,", least=0.0, most=10.0)
-    read = given_table(table, building, rounding=rounding, tolerance=tolerance)
-    given = as_given(read.table, rounding, tolerance)
+    read = table_argument(table, building, rounding=rounding, tolerance=tolerance)
+    given = table_to_change(read.table, rounding, tolerance)
     cells = (given if isinstance(given, Table) else given.table).cells
     if cells > _MOST_CELLS:
         raise InputError(

@@ -340,14 +340,14 @@ class _Views:
         region = Region.behind(self._problem, self._change)
         return None if region is None else (region, self._of(region))
 
-    def behind(self, place: int, insider: int) -> tuple[float, float]:
+    def behind(self, position: int, insider: int) -> tuple[float, float]:
         """How far below and above its true figure a sensitive cell could be if all others were moved the other way."""
         if self._behind is None:
             return 0.0, 0.0
         region, view = self._behind
-        cell = int(self._problem.protect.sensitive[place])
+        cell = int(self._problem.protect.sensitive[position])
         ends = region.ends(cell, *view.span(cell, insider)[:2])
-        return reached(float(self._change[cell]), *self._twins.levels[place], *ends)
+        return reached(float(self._change[cell]), *self._twins.levels[position], *ends)
 
 
 class _Flows:

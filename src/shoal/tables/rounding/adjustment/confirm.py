@@ -13,7 +13,7 @@ from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.adjustment.verify import verify
 from shoal.tables.rounding.changed_result import without_search
 from shoal.tables.rounding.changed_tables import figures_by_name
-from shoal.tables.rounding.given import problem_of_settings
+from shoal.tables.rounding.table_to_change import problem_of_settings
 
 if TYPE_CHECKING:
     import polars as pl

@@ -73,7 +73,7 @@ class Directions:
         return cls(problem, cells, unit, most, np.tile(weight / scale, 2), scale, up, down)
 
     @property
-    def place(self) -> np.ndarray:
+    def position(self) -> np.ndarray:
         """Where each sensitive cell stands among the movable ones."""
         return np.searchsorted(self.cells, self.problem.protect.sensitive)
 
@@ -92,13 +92,13 @@ class Directions:
         relations = problem.table.matrix[:, self.cells]
         sensitive = np.arange(count)
         up, down = self.up, self.down
-        rises = csr_matrix((np.ones(count), (sensitive, self.place)), shape=(count, size))
+        rises = csr_matrix((np.ones(count), (sensitive, self.position)), shape=(count, size))
         nothing = csr_matrix((count, size))
 
         def scaled(by: np.ndarray) -> Any:
             return csr_matrix((by, (sensitive, sensitive)), shape=(count, count))
 
-        top, bottom = self.most[self.place], self.most[size + self.place]
+        top, bottom = self.most[self.position], self.most[size + self.position]
         other = list(without or [])
         signs = np.array([np.where(choice, -1.0, 1.0) for choice in other]).reshape(len(other), count)
         rows = [
@@ -129,7 +129,7 @@ class Directions:
 
     def feasible(self, rises: np.ndarray) -> np.ndarray:
         """These directions, turned where only the other one has room."""
-        size, place = self.cells.size, self.place
+        size, place = self.cells.size, self.position
         can_rise, can_fall = self.up <= self.most[place], self.down <= self.most[size + place]
         return np.where(can_rise & can_fall, rises, can_rise)
 
@@ -139,7 +139,7 @@ class Directions:
 
     def bounds(self, rises: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The bounds of all changes with these directions."""
-        size, place = self.cells.size, self.place
+        size, place = self.cells.size, self.position
         up, down = self.up, self.down
         low, high = np.zeros(2 * size), self.most.copy()
         low[place[rises]], high[size + place[rises]] = up[rises], 0.0

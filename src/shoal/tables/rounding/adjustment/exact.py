@@ -93,7 +93,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, context: SearchContext
             break
     if best is None:
         if run.out_of_time and without:
-            raise flips.given_up(problem, known, run)
+            raise flips.nothing_to_show(problem, known, run)
         raise Infeasible(flips.why(problem, known, run, proved=impossible))
     cost = problem.cost(best)
     bound = min(bound, held)

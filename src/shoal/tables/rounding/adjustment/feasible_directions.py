@@ -36,7 +36,7 @@ def feasible_directions(
             return None
         values = np.array(solver.getSolution().col_value)
         size = directions.cells.size
-        moved = (values[:size] - values[size : 2 * size])[directions.place]
+        moved = (values[:size] - values[size : 2 * size])[directions.position]
         needed = np.where(rises, directions.up, directions.down)
         short = 1.0 - np.where(rises, moved, -moved) / np.maximum(needed, 1e-300)
         lacking = np.flatnonzero((short > _SHORT) & (needed > 0.0))
@@ -68,7 +68,7 @@ def _elastic(directions: Directions) -> Any:
 
     problem, size, count = directions.problem, directions.cells.size, directions.up.size
     relations = problem.table.matrix[:, directions.cells]
-    own = csr_matrix((np.ones(count), (np.arange(count), directions.place)), shape=(count, size))
+    own = csr_matrix((np.ones(count), (np.arange(count), directions.position)), shape=(count, size))
     lack = csr_matrix((np.ones(count), (np.arange(count), np.arange(count))), shape=(count, count))
     none = csr_matrix((relations.shape[0], count))
     matrix = vstack(

@@ -82,7 +82,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, context: SearchContext
 
 def _cheaper(
     directions: Directions,
-    found: tuple[np.ndarray, np.ndarray],
+    best: tuple[np.ndarray, np.ndarray],
     turns: Iterator[np.ndarray],
     most: int,
     bound: float,
@@ -90,7 +90,7 @@ def _cheaper(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Directions and change after turns that made it cheaper and left it safe, until so many in a row did not."""
     problem = directions.problem
-    rises, change = found
+    rises, change = best
     trying, cost, stale = Trying(directions, rises), problem.cost(change), 0
     watch = Watch(run)
     while stale <= most and not run.stopped:
@@ -137,7 +137,7 @@ class Trying:
         """Turn some cells."""
         self.rises[places] = ~self.rises[places]
         low, high = self._directions.bounds(self.rises)
-        own = self._directions.place[places]
+        own = self._directions.position[places]
         columns = np.concatenate([own, own + self._directions.cells.size]).astype(np.int32)
         self._solver.changeColsBounds(columns.size, columns, low[columns], high[columns])
 
@@ -163,20 +163,20 @@ def _first(
         if not known.size:
             return directions, rises, change
         if run.out_of_time:
-            raise given_up(problem, known, run)
+            raise nothing_to_show(problem, known, run)
     raise Infeasible(why(problem, known, run))
 
 
 def _mended(
     directions: Directions,
-    found: tuple[np.ndarray, np.ndarray, np.ndarray],
+    state: tuple[np.ndarray, np.ndarray, np.ndarray],
     random: np.random.Generator,
     run: "Run",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Turn cells that are known too well, as long as fewer are."""
     problem = directions.problem
     for turn in range(_MENDINGS):
-        rises, _, known = found
+        rises, _, known = state
         if not known.size or run.out_of_time:
             break
         places = np.flatnonzero(np.isin(problem.protect.sensitive, known))
@@ -192,8 +192,8 @@ def _mended(
         except TimeIsOver:
             break
         if left.size <= known.size:
-            found = (other, change, left)
-    return found
+            state = (other, change, left)
+    return state
 
 
 def _tries(
@@ -248,7 +248,7 @@ def possible(problem: AdjustmentProblem, run: "Run") -> bool:
     return solver.getModelStatus().name not in ("kInfeasible", "kUnboundedOrInfeasible")
 
 
-def given_up(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> BaseException:
+def nothing_to_show(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> BaseException:
     """What ends a search that has nothing to show: the time, or somebody who did not want to wait."""
     if run.budget.control.cancelled:
         return KeyboardInterrupt()

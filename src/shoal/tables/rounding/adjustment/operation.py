@@ -30,11 +30,11 @@ def run(settings: AdjustSettings, workplace: Workplace) -> Changed:
     return change_table(adjust_table, settings, workplace, "adjusting")
 
 
-def check_adjusted(found: "AdjustedTable", read: "np.ndarray") -> None:
+def check_adjusted(adjusted: "AdjustedTable", read: "np.ndarray") -> None:
     """Raise ``AssertionError`` unless the figures of a table, as they were read back, are an adjustment that passes the check."""
     from shoal.tables.rounding.adjustment.verify import verify
 
-    verify(found.problem, replace(found.solution, change=read - found.problem.table.values))
+    verify(adjusted.problem, replace(adjusted.solution, change=read - adjusted.problem.table.values))
 
 
 OPERATION = Operation(

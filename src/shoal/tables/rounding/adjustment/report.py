@@ -39,19 +39,19 @@ def figures(result: "Changed", settings: object) -> dict[str, Any]:
 
 def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    return [*_facts(result.found), *gap_in_words(result.table.base)]
+    return [*_facts(result.changed), *gap_in_words(result.table.base)]
 
 
-def _facts(found: "AdjustedTable") -> list[tuple[str, Any]]:
-    known = found.to_dict()
+def _facts(adjusted: "AdjustedTable") -> list[tuple[str, Any]]:
+    known = adjusted.to_dict()
     return [
         ("method", known["method"]),
-        *with_attacker(told(ADJUSTMENT, known, _FIRST), found),
+        *with_attacker(told(ADJUSTMENT, known, _FIRST), adjusted),
         *([("proved optimal", "yes")] if known["optimal"] else []),
-        *reached_in_words(found.audit),
+        *reached_in_words(adjusted.audit),
         *told(ADJUSTMENT, known, _LAST),
-        ("protected against", found.attacker),
-        ("randomness", "a secret" if found.for_release else "a seed: not for release"),
+        ("protected against", adjusted.attacker),
+        ("randomness", "a secret" if adjusted.for_release else "a seed: not for release"),
     ]
 
 
@@ -62,30 +62,30 @@ def tables(result: "Changed", settings: object) -> list[Rows]:
 
 def page(result: "Changed", settings: object) -> Page:
     """The report."""
-    return adjustment_page(result.found)
+    return adjustment_page(result.changed)
 
 
-def adjustment_page(found: "AdjustedTable") -> Page:
+def adjustment_page(adjusted: "AdjustedTable") -> Page:
     """What was moved, how near to the least possible it is, and what can be computed from it."""
     return changed_page(
         "Controlled tabular adjustment",
-        found,
-        _facts(found),
+        adjusted,
+        _facts(adjusted),
         [
-            ("method", found.method),
-            ("weights", found.weights),
-            ("stopped by", str(found.solution.stopped_by)),
-            ("work", found.solution.work),
+            ("method", adjusted.method),
+            ("weights", adjusted.weights),
+            ("stopped by", str(adjusted.solution.stopped_by)),
+            ("work", adjusted.solution.work),
         ],
         "fractions, and linear programmes that share no code with the search",
     )
 
 
-def of_adjustment(found: "AdjustedTable") -> Assurances:
+def of_adjustment(adjusted: "AdjustedTable") -> Assurances:
     """What it says of singling out, linking and inference."""
-    return assured(found, "adjusted")
+    return assured(adjusted, "adjusted")
 
 
 def assurances(result: "Changed", settings: object = None) -> Assurances:
     """The same of a run."""
-    return of_adjustment(result.found)
+    return of_adjustment(result.changed)

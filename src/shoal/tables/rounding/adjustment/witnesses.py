@@ -335,20 +335,20 @@ class Possible:
         found = values[:size] - values[size:]
         return float(found[cell]) if self._holds(found, known, self._unit) else None
 
-    def _holds(self, found: np.ndarray, known: np.ndarray, least: float) -> bool:
+    def _holds(self, differences: np.ndarray, known: np.ndarray, least: float) -> bool:
         """Whether these differences are possible: every relation, every bound, and no sensitive cell nearer than its levels."""
         table = self._problem.table
         # Not a share of the figures: what is nothing beside the largest of them may be all that a small cell has to move.
         near = _OFF * least
-        if (np.abs(table.matrix @ found) > near).any():
+        if (np.abs(table.matrix @ differences) > near).any():
             return False
-        inside = (found >= self._own_low - near) & (found <= self._own_high + near)
-        if not inside.all() or (np.abs(found[known]) > near).any():
+        inside = (differences >= self._own_low - near) & (differences <= self._own_high + near)
+        if not inside.all() or (np.abs(differences[known]) > near).any():
             return False
-        if self._problem.whole and (np.abs(found - np.rint(found)) > 1e-5).any():
+        if self._problem.whole and (np.abs(differences - np.rint(differences)) > 1e-5).any():
             return False
         for cell, (lower, upper) in self._levels.items():
-            away = float(self._change[cell]) - float(found[cell])
+            away = float(self._change[cell]) - float(differences[cell])
             if not (away >= upper - near or -away >= lower - near):
                 return False
         return True

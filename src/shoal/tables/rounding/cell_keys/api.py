@@ -20,11 +20,11 @@ from shoal.tables.model.from_records import set_aside
 from shoal.tables.model.rules import Rule
 from shoal.tables.model.tabulation import Tabulation, tabulate
 from shoal.tables.model.total_codes import recognised
-from shoal.tables.rounding.cell_keys.files import given_design
+from shoal.tables.rounding.cell_keys.files import read_design
 from shoal.tables.rounding.cell_keys.keys import (
     are_uneven,
     cell_keys,
-    given_keys,
+    keys_in_column,
     known_by_column,
     known_by_values,
     perturbed_by,
@@ -36,7 +36,7 @@ from shoal.tables.rounding.cell_keys.posterior import conclusions, posterior
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.result import PerturbedTable
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
-from shoal.tables.rounding.cell_keys.verify import verify_design, verify_given, verify_table
+from shoal.tables.rounding.cell_keys.verify import verify_design, verify_external, verify_table
 from shoal.tables.rounding.cell_keys.warnings import on_keys, on_rare_changes, on_whole_tables, remarks
 from shoal.tables.rounding.randomness import secret_of
 
@@ -156,7 +156,7 @@ def perturb_table(
             f"{parameter('ptable')} says how counts change: leave out {parameter('deviation')}, {parameter('variance')} and "
             f"{parameter('small')}"
         )
-    own = None if ptable is None else given_design(ptable)
+    own = None if ptable is None else read_design(ptable)
     problem = DesignProblem(deviation, float(variance), small) if own is None else own[0]
     data = as_frame(frame, "the data")
     if record_key is not None and (record is not None or secret is not None or seed is not None):
@@ -191,7 +191,7 @@ def perturb_table(
         if own is None:
             verify_design(problem, design)
         else:
-            verify_given(design)
+            verify_external(design)
         check_counts(made, data, dimensions, keys, drawn, design, published, missing)
     except AssertionError as error:
         raise Infeasible(f"the independent check does not confirm the table: {error}") from error
@@ -245,7 +245,7 @@ def _keys(
 ) -> np.ndarray:
     """The key of each record: from its column, or drawn for what the record is known by."""
     if record_key is not None:
-        return given_keys(numbers(data, record_key), record_key)
+        return keys_in_column(numbers(data, record_key), record_key)
     assert secret is not None
     known = (
         known_by_values(data.iter_rows())
@@ -298,7 +298,7 @@ def _counted(
 
 
 def check_counts(
-    made: Tabulation,
+    tabulation: Tabulation,
     data: "nw.DataFrame[Any]",
     dimensions: Sequence[str],
     keys: np.ndarray,
@@ -313,8 +313,8 @@ def check_counts(
             code: [tree.codes[above] for above in tree.lineage(place)]
             for place, code in enumerate(tree.codes)
         }
-        for name, tree in made.trees.items()
+        for name, tree in tabulation.trees.items()
     }
     codes = zip(*(codes_of(data, name, missing) for name in dimensions), strict=True)
-    cells: dict[str, Sequence[Any]] = {name: made.table.keys[name].tolist() for name in dimensions}
+    cells: dict[str, Sequence[Any]] = {name: tabulation.table.keys[name].tolist() for name in dimensions}
     verify_table(cells, lineages, list(codes), keys.tolist(), secret, design, published.tolist())

@@ -18,7 +18,7 @@ def confirm(
     settings: PerturbTableSettings, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All figures, computed again; ``AssertionError`` unless the counts are those that are drawn again from the secret."""
-    found = run(settings, workplace).found
+    found = run(settings, workplace).changed
     read = figures_by_name(found.tabulation.table, frame, layout_of(settings))
     assert (read == found.values).all(), "a count is not what its records make of it"
     assert found.safe == stated["safe"], "'safe' is not what was stated"

@@ -47,7 +47,7 @@ def read_text(path: Path) -> "pl.DataFrame":
     return pl.DataFrame(body)
 
 
-def given_design(data: Any) -> tuple[DesignProblem, PerturbationTable]:
+def read_design(data: Any) -> tuple[DesignProblem, PerturbationTable]:
     """The perturbation table in a frame or a file, and what it asks of itself; refused where its chances are none.
 
     >>> import polars as pl

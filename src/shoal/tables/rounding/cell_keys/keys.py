@@ -63,7 +63,7 @@ def known_by_values(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return found
 
 
-def given_keys(values: np.ndarray, name: str) -> np.ndarray:
+def keys_in_column(values: np.ndarray, name: str) -> np.ndarray:
     """The keys that a column of the records holds: numbers between 0 and 1, which is 0 again.
 
     >>> given_keys(np.array([0.5, 0.25]), "key").tolist() == [2**52, 2**51]
@@ -123,7 +123,7 @@ def scattered(sums: np.ndarray, secret: Secret) -> np.ndarray:
 
 def perturbed_by(counts: np.ndarray, keys: np.ndarray, design: PerturbationTable) -> np.ndarray:
     """The published counts; of a table that was given the change up to whose end the cell's key reaches, as others read it."""
-    if not design.given:
+    if not design.is_external:
         return perturbed(counts, keys, design.chances)
     rows = design.row(counts)
     found = np.empty(counts.size, dtype=np.int64)

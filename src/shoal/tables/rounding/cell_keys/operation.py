@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class PerturbedCounts:
     """The perturbed table, and what it is to look like."""
 
-    found: "PerturbedTable"
+    changed: "PerturbedTable"
     layout: "ChangedLayout"
 
     @property
@@ -82,23 +82,23 @@ def check(settings: PerturbTableSettings, written: frozenset[str]) -> None:
 
 def gate(result: PerturbedCounts, settings: PerturbTableSettings) -> str | None:
     """Nothing goes out from which a sensitive count could be computed too closely, nor what keys change that are none."""
-    if result.found.uneven:
+    if result.changed.uneven:
         return (
             f"column '{settings.record_key}' holds no record keys: drawn evenly between 0 and 1 they would hardly ever be spread "
             "like this, and changes would have other chances than planned"
         )
     from shoal.tables.rounding.cell_keys.posterior import whole_groups
 
-    audit = result.found.audit
+    audit = result.changed.audit
     bad = len({*audit.unsafe.tolist(), *audit.integer})
-    if result.found.safe:
+    if result.changed.safe:
         return None
     if audit.safe:
         return (
-            f"a sensitive count stays as it is with a probability of {result.found.staying:.3g}, so that what is published is as "
-            f"good as true: take a larger {parameter('variance')}"
+            f"a sensitive count stays as it is with a probability of {result.changed.staying:.3g}, so that what is published is "
+            f"as good as true: take a larger {parameter('variance')}"
         )
-    if whole := len(whole_groups(result.found.tabulation.problem(insiders=False))):
+    if whole := len(whole_groups(result.changed.tabulation.problem(insiders=False))):
         return (
             f"{counted(whole, 'sensitive count has', 'sensitive counts have')} all records of a total, which keys do not hide: "
             "merge categories, or hide such cells instead (suppress, with the rule group(n))"
@@ -106,20 +106,20 @@ def gate(result: PerturbedCounts, settings: PerturbTableSettings) -> str | None:
     words = ("sensitive count", "sensitive counts")
     return (
         f"{counted(bad, *words)} can be computed too closely, since true counts add up and change by at most "
-        f"{result.found.problem.deviation}; a larger {parameter('deviation')} helps"
+        f"{result.changed.problem.deviation}; a larger {parameter('deviation')} helps"
     )
 
 
-def check_perturbed(found: "PerturbedTable", read: "np.ndarray") -> None:
+def check_perturbed(perturbed: "PerturbedTable", read: "np.ndarray") -> None:
     """Raise ``AssertionError`` unless the figures of a table, as they were read back, are the counts that were checked."""
-    assert (read == found.values).all(), "a count is another one"
+    assert (read == perturbed.values).all(), "a count is another one"
 
 
 def _internal(name: str) -> "Callable[[Any, Any], Any]":
     def make(result: PerturbedCounts, settings: object) -> Any:
         from shoal.sources.internal import marked
 
-        return marked(getattr(result.found, name))
+        return marked(getattr(result.changed, name))
 
     return make
 

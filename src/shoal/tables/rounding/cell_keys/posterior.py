@@ -93,17 +93,17 @@ def conclusions(
 
 
 def _in_whole_numbers(
-    found: Audit, wide: Problem, others: np.ndarray, gaps: Mapping[int, np.ndarray]
+    audit: Audit, wide: Problem, others: np.ndarray, gaps: Mapping[int, np.ndarray]
 ) -> Audit:
     """The audit with intervals that end at counts: at whole numbers, and in small tables at those that are possible."""
-    low, high = np.ceil(found.low - 1e-6), np.floor(found.high + 1e-6)
-    if gaps and found.problem.table.cells <= _ENDS:
-        for place, cell in enumerate(found.cells.tolist()):
+    low, high = np.ceil(audit.low - 1e-6), np.floor(audit.high + 1e-6)
+    if gaps and audit.problem.table.cells <= _ENDS:
+        for place, cell in enumerate(audit.cells.tolist()):
             if cell in gaps:
                 able = np.setdiff1d(np.arange(low[place], high[place] + 1), gaps[cell])
                 low[place], high[place] = able.min(), able.max()
-        low, high = whole_ends(wide, others, found.cells, (low, high), gaps=gaps)
-    return replace(found, low=low, high=high)
+        low, high = whole_ends(wide, others, audit.cells, (low, high), gaps=gaps)
+    return replace(audit, low=low, high=high)
 
 
 def are_exact(attack: Problem, design: PerturbationTable, published: np.ndarray) -> bool:
@@ -151,12 +151,12 @@ def _gaps(attack: Problem, design: PerturbationTable, published: np.ndarray) -> 
     return found
 
 
-def _held_by_gaps(found: Audit, gaps: Mapping[int, np.ndarray]) -> tuple[int, ...]:
+def _held_by_gaps(audit: Audit, gaps: Mapping[int, np.ndarray]) -> tuple[int, ...]:
     """The sensitive cells of a large table whose interval has too few counts that are possible, each by itself."""
     failing = []
-    needs = dict(zip(found.problem.sensitive.tolist(), found.problem.sliding.tolist(), strict=True))
+    needs = dict(zip(audit.problem.sensitive.tolist(), audit.problem.sliding.tolist(), strict=True))
     for cell in sorted(gaps.keys() & needs.keys()):
-        low, high = (float(end[0]) for end in found.bounds(np.array([cell])))
+        low, high = (float(end[0]) for end in audit.bounds(np.array([cell])))
         able = np.setdiff1d(np.arange(np.ceil(low - 1e-6), np.floor(high + 1e-6) + 1), gaps[cell])
         if able.max() - able.min() < max(1.0, np.ceil(needs[cell] - 1e-6)):
             failing.append(cell)

@@ -20,31 +20,31 @@ DEFINITIONS = CELL_KEYS
 
 def figures(result: "PerturbedCounts", settings: object) -> dict[str, Any]:
     """The figures of the perturbed table."""
-    return result.found.to_dict()
+    return result.changed.to_dict()
 
 
 def facts(result: "PerturbedCounts", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    return _facts(result.found)
+    return _facts(result.changed)
 
 
-def _facts(found: "PerturbedTable") -> list[tuple[str, Any]]:
+def _facts(perturbed: "PerturbedTable") -> list[tuple[str, Any]]:
     return [
-        *told(CELL_KEYS, found.to_dict(), CELL_KEYS),
-        *reached_in_words(found.audit),
-        ("protected against", found.attacker),
-        ("keys", _keys(found)),
+        *told(CELL_KEYS, perturbed.to_dict(), CELL_KEYS),
+        *reached_in_words(perturbed.audit),
+        ("protected against", perturbed.attacker),
+        ("keys", _keys(perturbed)),
     ]
 
 
-def _keys(found: "PerturbedTable") -> str:
-    if found.secret is None:
+def _keys(perturbed: "PerturbedTable") -> str:
+    if perturbed.secret is None:
         return (
             "those of the records"
-            if found.for_release
+            if perturbed.for_release
             else "those of the records, unevenly spread: not for release"
         )
-    return "from a secret" if found.for_release else "from a seed: not for release"
+    return "from a secret" if perturbed.for_release else "from a seed: not for release"
 
 
 def tables(result: "PerturbedCounts", settings: object) -> list[Rows]:
@@ -54,36 +54,36 @@ def tables(result: "PerturbedCounts", settings: object) -> list[Rows]:
 
 def page(result: "PerturbedCounts", settings: object) -> Page:
     """The report."""
-    return keys_page(result.found)
+    return keys_page(result.changed)
 
 
-def keys_page(found: "PerturbedTable") -> Page:
+def keys_page(perturbed: "PerturbedTable") -> Page:
     """What changed, with which chances, and what can be computed from it."""
     return changed_page(
         "Counts perturbed by cell keys",
-        found,
-        _facts(found),
+        perturbed,
+        _facts(perturbed),
         [
-            ("largest change", found.problem.deviation),
-            ("variance asked for", found.problem.variance),
-            ("no counts from 1 to", found.problem.small),
+            ("largest change", perturbed.problem.deviation),
+            ("variance asked for", perturbed.problem.variance),
+            ("no counts from 1 to", perturbed.problem.small),
         ],
         "every count again from the records with whole numbers, and the perturbation table by its sums",
     )
 
 
-def of_keys(found: "PerturbedTable") -> Assurances:
+def of_keys(perturbed: "PerturbedTable") -> Assurances:
     """What it says of singling out, linking and inference."""
-    said = assured(found, "perturbed")
-    if found.sure is None:
+    said = assured(perturbed, "perturbed")
+    if perturbed.sure is None:
         return said
     sure = (
         f" Somebody who knows how many cells have which count would hold the true count of a sensitive cell for right with a "
-        f"probability of {found.sure.mean:.3g} on average and {found.sure.largest:.3g} at most."
+        f"probability of {perturbed.sure.mean:.3g} on average and {perturbed.sure.largest:.3g} at most."
     )
     return Assurances(said.attacker, said.singling_out, said.linking, said.inference + sure)
 
 
 def assurances(result: "PerturbedCounts", settings: object = None) -> Assurances:
     """The same of a run."""
-    return of_keys(result.found)
+    return of_keys(result.changed)

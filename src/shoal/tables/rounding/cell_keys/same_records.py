@@ -19,7 +19,7 @@ def with_others(attack: Problem, published: np.ndarray) -> Problem:
     """
     table = attack.table
     low = attack.low.copy()
-    told = _told(table, published, low)
+    told = _partings(table, published, low)
     for _, _, others in told:
         if others.size == 1:
             low[others] = np.maximum(low[others], 1.0)
@@ -38,12 +38,12 @@ def with_others(attack: Problem, published: np.ndarray) -> Problem:
     )
 
 
-_Told = tuple[int, int, np.ndarray]
+_Parting = tuple[int, int, np.ndarray]
 
 
-def _told(table: Table, published: np.ndarray, low: np.ndarray) -> "list[_Told]":
+def _partings(table: Table, published: np.ndarray, low: np.ndarray) -> "list[_Parting]":
     """Relation, part and the other parts, wherever the figures of total and part say that the others are not all empty."""
-    found: list[_Told] = []
+    found: list[_Parting] = []
     for place in range(table.relations):
         members, signs = table.relation(place), table.signs_of(place)
         total, parts = members[signs < 0], members[signs > 0]
@@ -55,7 +55,7 @@ def _told(table: Table, published: np.ndarray, low: np.ndarray) -> "list[_Told]"
     return found
 
 
-def _wider(table: Table, told: "list[_Told]") -> Table:
+def _wider(table: Table, partings: "list[_Parting]") -> Table:
     """The table with a cell for the others of each part: the total is the part and them, and they are what they add up to."""
     relations = [
         list(zip(table.relation(place).tolist(), table.signs_of(place).tolist(), strict=True))
@@ -63,7 +63,7 @@ def _wider(table: Table, told: "list[_Told]") -> Table:
     ]
     values = table.values.tolist()
     split: set[int] = set()
-    for place, part, others in told:
+    for place, part, others in partings:
         total = int(table.relation(place)[table.signs_of(place) < 0][0])
         cell = len(values)
         values.append(float(table.values[others].sum()))
@@ -73,7 +73,7 @@ def _wider(table: Table, told: "list[_Told]") -> Table:
             relations[place] = [*((int(other), 1.0) for other in others), (cell, -1.0)]
             split.add(place)
     keys = {
-        name: np.concatenate([codes, np.array(["others"] * len(told), dtype=object)])
+        name: np.concatenate([codes, np.array(["others"] * len(partings), dtype=object)])
         for name, codes in table.keys.items()
     }
     return Table.from_relations(values, relations, keys)

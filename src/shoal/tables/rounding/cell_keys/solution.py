@@ -26,7 +26,7 @@ class PerturbationTable(Solution):
         return (self.chances.shape[1] - 1) // 2
 
     @property
-    def given(self) -> bool:
+    def is_external(self) -> bool:
         """Whether it was not designed here."""
         return self.intervals is not None
 

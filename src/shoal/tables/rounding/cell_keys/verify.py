@@ -39,7 +39,7 @@ def verify_design(problem: DesignProblem, design: PerturbationTable) -> None:
     assert design.bound is None or design.bound >= entropy - 1e-9, "the bound is below the entropy"
 
 
-def verify_given(design: PerturbationTable) -> None:
+def verify_external(design: PerturbationTable) -> None:
     """Raise ``AssertionError`` unless the rows of a table that somebody gave are chances without bias, within its limits."""
     wide = design.deviation
     assert design.intervals is not None and len(design.intervals) == len(design.chances), "a count is missing"

@@ -51,7 +51,7 @@ def remarks(
         )
         found.append(danger("group-in-one-cell", text))
     other = np.flatnonzero(np.abs(design.variances[1:] - problem.variance) > 1e-6) + 1
-    if other.size and not design.given:
+    if other.size and not design.is_external:
         text = (
             f"the variance asked for cannot be had for {counted(int(other.size), 'count')} (the largest is {other.max()}); "
             "the nearest there is was taken"

@@ -28,11 +28,11 @@ from shoal.tables.rounding.controlled_rounding.methods import METHODS
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem, are_whole
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
 from shoal.tables.rounding.controlled_rounding.verify import verify
-from shoal.tables.rounding.given import as_given, problem_to_change
 from shoal.tables.rounding.randomness import OF_SEED, secret_of
-from shoal.tables.rows_given import Building, given_table
+from shoal.tables.rounding.table_to_change import problem_to_change, table_to_change
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.whole_numbers import integer_failures
+from shoal.tables.table_arguments import Building, table_argument
 
 if TYPE_CHECKING:
     import polars as pl
@@ -244,8 +244,8 @@ def round_table(
     """
     if objective not in ("random", "nearest"):
         raise InputError(f"{parameter('objective')} must be 'random' or 'nearest', not '{objective}'")
-    read = given_table(table, building, rounding=rounding, tolerance=tolerance)
-    given = as_given(read.table, rounding, tolerance)
+    read = table_argument(table, building, rounding=rounding, tolerance=tolerance)
+    given = table_to_change(read.table, rounding, tolerance)
     protect = problem_to_change(
         given,
         sensitive=sensitive,
@@ -278,7 +278,7 @@ def round_table(
         objective,
         describe_attacker(problem, objective),
         drawn,
-        _remarks(problem, objective, drawn, asked=steps),
+        _remarks(problem, objective, drawn, requested=steps),
         given if isinstance(given, Tabulation) else None,
         widened=problem.steps > 1 and steps is None,
     )
@@ -304,8 +304,8 @@ def _refuse_large_base(table: Table, base: float) -> None:
         )
 
 
-def _are_counts(given: Any, counts: bool) -> bool:
-    return counts or (isinstance(given, Tabulation) and given.counts)
+def _are_counts(table: Any, counts: bool) -> bool:
+    return counts or (isinstance(table, Tabulation) and table.counts)
 
 
 def audited(problem: RoundingProblem, multiples: np.ndarray) -> Audit:
@@ -370,14 +370,14 @@ def describe_attacker(problem: RoundingProblem, objective: str) -> str:
 
 
 def _remarks(
-    problem: RoundingProblem, objective: str, secret: Secret, *, asked: int | None
+    problem: RoundingProblem, objective: str, secret: Secret, *, requested: int | None
 ) -> tuple[Remark, ...]:
     remarks = []
     small = _small_totals(problem.table, problem.base)
     if small.size:
         text = f"the base is larger than {_named_first(problem.table, small)}: what is left is 0 or the base"
         remarks.append(warning("large-base", text))
-    if problem.steps > 1 and asked is None:
+    if problem.steps > 1 and requested is None:
         text = (
             f"no rounding with every figure less than one base away adds up and protects, so they are less than "
             f"{problem.steps} bases away; who tries all tables can use that, which the audit does not count; "

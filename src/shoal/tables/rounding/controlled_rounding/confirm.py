@@ -15,7 +15,7 @@ from shoal.tables.rounding.controlled_rounding.api import RoundedTable, audited,
 from shoal.tables.rounding.controlled_rounding.settings import RoundSettings
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
 from shoal.tables.rounding.controlled_rounding.verify import verify
-from shoal.tables.rounding.given import problem_of_settings
+from shoal.tables.rounding.table_to_change import problem_of_settings
 
 if TYPE_CHECKING:
     import polars as pl

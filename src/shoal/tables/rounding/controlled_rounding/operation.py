@@ -30,15 +30,15 @@ def run(settings: RoundSettings, workplace: Workplace) -> Changed:
     return change_table(round_table, settings, workplace, "rounding")
 
 
-def check_rounded(found: "RoundedTable", read: "np.ndarray") -> None:
+def check_rounded(rounded: "RoundedTable", read: "np.ndarray") -> None:
     """Raise ``AssertionError`` unless the figures of a table, as they were read back, are the rounding, cell by cell."""
     import numpy as np
 
     from shoal.tables.rounding.controlled_rounding.verify import verify
 
-    multiples = np.rint(read / found.problem.base).astype(np.int64)
-    assert np.abs(read - multiples * found.problem.base).max() <= 1e-9 * max(1.0, float(np.abs(read).max()))
-    verify(found.problem, replace(found.solution, multiples=multiples))
+    multiples = np.rint(read / rounded.problem.base).astype(np.int64)
+    assert np.abs(read - multiples * rounded.problem.base).max() <= 1e-9 * max(1.0, float(np.abs(read).max()))
+    verify(rounded.problem, replace(rounded.solution, multiples=multiples))
 
 
 OPERATION = Operation(

@@ -46,17 +46,17 @@ def figures(result: "Changed", settings: object) -> dict[str, Any]:
 
 def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    return [*_facts(result.found), *gap_in_words(result.table.base)]
+    return [*_facts(result.changed), *gap_in_words(result.table.base)]
 
 
-def _facts(found: "RoundedTable") -> list[tuple[str, Any]]:
-    known = found.to_dict()
+def _facts(rounded: "RoundedTable") -> list[tuple[str, Any]]:
+    known = rounded.to_dict()
     return [
-        *with_attacker(told(ROUNDING, known, _FIRST), found),
+        *with_attacker(told(ROUNDING, known, _FIRST), rounded),
         *([("proved optimal", "yes")] if known["optimal"] else []),
-        *reached_in_words(found.audit),
-        ("protected against", found.attacker),
-        ("randomness", "a secret" if found.for_release else "a seed: not for release"),
+        *reached_in_words(rounded.audit),
+        ("protected against", rounded.attacker),
+        ("randomness", "a secret" if rounded.for_release else "a seed: not for release"),
     ]
 
 
@@ -67,30 +67,30 @@ def tables(result: "Changed", settings: object) -> list[Rows]:
 
 def page(result: "Changed", settings: object) -> Page:
     """The report."""
-    return rounding_page(result.found)
+    return rounding_page(result.changed)
 
 
-def rounding_page(found: "RoundedTable") -> Page:
+def rounding_page(rounded: "RoundedTable") -> Page:
     """What was rounded, how near to the best possible it is, and what can be computed from it."""
     return changed_page(
         "Controlled rounding",
-        found,
-        _facts(found),
+        rounded,
+        _facts(rounded),
         [
-            ("method", found.method),
-            ("goal", found.objective),
-            ("stopped by", str(found.solution.stopped_by)),
-            ("work", found.solution.work),
+            ("method", rounded.method),
+            ("goal", rounded.objective),
+            ("stopped by", str(rounded.solution.stopped_by)),
+            ("work", rounded.solution.work),
         ],
         "fractions, and linear programmes that share no code with the search",
     )
 
 
-def of_rounding(found: "RoundedTable") -> Assurances:
+def of_rounding(rounded: "RoundedTable") -> Assurances:
     """What it says of singling out, linking and inference."""
-    return assured(found, "rounded")
+    return assured(rounded, "rounded")
 
 
 def assurances(result: "Changed", settings: object = None) -> Assurances:
     """The same of a run."""
-    return of_rounding(result.found)
+    return of_rounding(result.changed)

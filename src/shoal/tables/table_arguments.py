@@ -11,7 +11,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.remarks import Remark
 from shoal.tables.model.columns import Missing
-from shoal.tables.model.ready_made import WITHOUT_RULE, unseen
+from shoal.tables.model.rows_of_cells import WITHOUT_RULE, unseen
 from shoal.tables.model.rules import Rule
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import Tabulation, Zeros
@@ -52,7 +52,7 @@ class Building(RowArguments, total=False):
 
 
 @dataclass(frozen=True)
-class GivenTable:
+class TableArgument:
     """A table, whatever it was given as; ``hidden`` are the cells that it marks as hidden itself, where it does.
 
     One that was ``built`` has the costs that were asked for.
@@ -63,7 +63,7 @@ class GivenTable:
     built: bool = False
 
 
-def given_table(
+def table_argument(
     table: Any,
     building: Mapping[str, Any],
     *,
@@ -71,7 +71,7 @@ def given_table(
     tolerance: float | None = None,
     zeros: Zeros = "published",
     cost: str = "value",
-) -> GivenTable:
+) -> TableArgument:
     """The table of rows whose dimensions are named, or in a file if a path was given.
 
     What the command line would remark on is a warning here; arrays and frames without dimensions stay what they are.
@@ -87,18 +87,18 @@ def given_table(
             )
         made = tabulate(table, **said, zeros=zeros, rounding=rounding, tolerance=tolerance, cost=cost)
         remark(unseen(made))
-        return GivenTable(made, made.hidden, built=True)
+        return TableArgument(made, made.hidden, built=True)
     for name in said:
         raise InputError(
             f"{parameter(name)} is for records and ready-made tables: name their {parameter('dimensions')}, too"
         )
     if not isinstance(table, str | Path):
-        return GivenTable(table)
+        return TableArgument(table)
     from shoal.tables.files.loading import load
 
     loaded = load(str(table), rounding=rounding, tolerance=tolerance)
     remark(loaded.remarks)
-    return GivenTable(loaded.table, loaded.hidden)
+    return TableArgument(loaded.table, loaded.hidden)
 
 
 def with_metadata(table: Any, building: Mapping[str, Any]) -> tuple[Any, dict[str, Any], str | None]:
@@ -111,19 +111,19 @@ def with_metadata(table: Any, building: Mapping[str, Any]) -> tuple[Any, dict[st
     found = rows_described(table, said)
     return (
         found.frame,
-        {name: value for name, value in found.with_said(said).items() if not _nothing(value)},
+        {name: value for name, value in found.with_options(said).items() if not _nothing(value)},
         found.cost,
     )
 
 
-def tells_nothing(made: Tabulation) -> bool:
+def tells_nothing(tabulation: Tabulation) -> bool:
     """Whether nothing in a ready-made table or said of it tells which cells are sensitive."""
-    return made.without_rule and not made.sensitive.size
+    return tabulation.without_rule and not tabulation.sensitive.size
 
 
-def refuse_without_rule(made: Tabulation | None, problem: Problem) -> None:
+def refuse_without_rule(tabulation: Tabulation | None, problem: Problem) -> None:
     """A ready-made table of which nothing tells what is sensitive looks safe, and is not."""
-    if made is not None and made.without_rule and not problem.sensitive.size:
+    if tabulation is not None and tabulation.without_rule and not problem.sensitive.size:
         raise InputError(
             f"{WITHOUT_RULE.text}; name {parameter('contributors_column')}, {parameter('largest_columns')} or "
             f"{parameter('status_column')}, or say which cells are sensitive"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.tables.given import as_problem, as_table, share_of
+from shoal.tables.as_problem import as_problem, as_table, share_of
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation
 from shoal.tables.problem import Problem
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from shoal.tables.settings import TableSettings
 
 
-def as_given(table: Any, rounding: float | None, tolerance: float | None) -> Problem | Tabulation | Table:
+def table_to_change(
+    table: Any, rounding: float | None, tolerance: float | None
+) -> Problem | Tabulation | Table:
     """The table, whatever it was given as; a frame or an array is a matrix."""
     if isinstance(table, Problem | Tabulation | Table):
         return table

@@ -51,18 +51,18 @@ def places(vector: AnonymityVector, before: AnonymityVector, random: AnonymityVe
     return Places(own, bases, others, vector.vectors)
 
 
-def figures(found: Places | None) -> dict[str, Any]:
+def figures(ranks: Places | None) -> dict[str, Any]:
     """The places as JSON can hold them: ranks are texts, since they outgrow the numbers of most languages."""
-    if found is None:
+    if ranks is None:
         return dict.fromkeys(
             ("rank", "rank_before", "rank_random", "vectors", "position", "distance", "gain")
         )
     return {
-        "rank": str(found.rank),
-        "rank_before": str(found.before),
-        "rank_random": str(found.random),
-        "vectors": str(found.vectors),
-        "position": found.position,
-        "distance": str(found.distance),
-        "gain": found.gain,
+        "rank": str(ranks.rank),
+        "rank_before": str(ranks.before),
+        "rank_random": str(ranks.random),
+        "vectors": str(ranks.vectors),
+        "position": ranks.position,
+        "distance": str(ranks.distance),
+        "gain": ranks.gain,
     }

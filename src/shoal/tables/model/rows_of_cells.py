@@ -78,7 +78,7 @@ class Columns:
         return [name for name in every if name is not None]
 
 
-def ready_made(
+def tabulate_aggregates(
     data: "nw.DataFrame[Any]",
     texts: Mapping[str, Sequence[str]],
     totals: Mapping[str, str],
@@ -131,7 +131,7 @@ def ready_made(
     made = classify(table, trees, known, chosen, settings.zeros, counts=columns.value is None)
     remarks = (
         *_remarks(table, listed, columns, chosen, rules),
-        *_odd_totals(table, known, told=counts is not None),
+        *_odd_totals(table, known, largest_known=counts is not None),
     )
     made = replace(made, aggregated=True, remarks=remarks)
     if columns.status is not None:
@@ -147,11 +147,11 @@ def ready_made(
     return made
 
 
-def unseen(made: Tabulation) -> tuple[Remark, ...]:
+def unseen(tabulation: Tabulation) -> tuple[Remark, ...]:
     """What every result of a ready-made table says; where no rule applies, "safe" is about hardly anything."""
-    if not made.aggregated:
+    if not tabulation.aggregated:
         return ()
-    if not made.without_rule:
+    if not tabulation.without_rule:
         return (UNSEEN,)
     text = f"{WITHOUT_RULE.text}; that a table is safe is said of cells alone that are named as sensitive"
     return UNSEEN, warning(NO_RULE, text)
@@ -400,7 +400,7 @@ def _rules(rules: tuple[Rule, ...] | None, columns: Columns) -> tuple[Rule, ...]
 
 
 def _stated(
-    made: Tabulation,
+    tabulation: Tabulation,
     data: "nw.DataFrame[Any]",
     columns: Columns,
     where: np.ndarray,
@@ -414,8 +414,8 @@ def _stated(
             f"the status of {first_record(unknown)} is unknown; known are {', '.join(sorted(_STATES))}"
         )
     told = np.array([_STATES[word] for word in words])
-    status, lower, upper = made.status.copy(), made.lower.copy(), made.upper.copy()
-    remarks = list(made.remarks)
+    status, lower, upper = tabulation.status.copy(), tabulation.lower.copy(), tabulation.upper.copy()
+    remarks = list(tabulation.remarks)
     if overruled := int((status[where[told == "z"]] == "u").sum()):
         remarks.append(
             note(
@@ -435,8 +435,8 @@ def _stated(
         )
     status[where[told == "z"]] = "z"
     own = where[told == "u"]
-    values = made.table.values
-    share = manual_range(made.rules) / 100.0 * np.abs(values)
+    values = tabulation.table.values
+    share = manual_range(tabulation.rules) / 100.0 * np.abs(values)
     levels = {
         "lower": share if columns.lower is None else _levels(data, columns.lower, where, values.size),
         "upper": share if columns.upper is None else _levels(data, columns.upper, where, values.size),
@@ -448,7 +448,7 @@ def _stated(
     hides = (told == "m") | (told == "u")
     # States that name sensitive cells and nothing hidden besides are from before anybody hid any.
     hidden = where[hides] if (told == "m").any() or not hides.any() else None
-    return replace(made, status=status, lower=lower, upper=upper, hidden=hidden, remarks=tuple(remarks))
+    return replace(tabulation, status=status, lower=lower, upper=upper, hidden=hidden, remarks=tuple(remarks))
 
 
 def _levels(data: "nw.DataFrame[Any]", name: str, where: np.ndarray, size: int) -> np.ndarray:
@@ -486,11 +486,11 @@ def _remarks(
     return tuple(remarks)
 
 
-def _odd_totals(table: Table, known: Aggregates, *, told: bool) -> tuple[Remark, ...]:
+def _odd_totals(table: Table, known: Aggregates, *, largest_known: bool) -> tuple[Remark, ...]:
     """Totals that have fewer contributors than one of their parts, or a smaller largest contribution, which cannot be."""
     if table.relations == 0:
         return ()
-    figures = [*([known.counts.astype(float)] if told else []), *known.tops[:1]]
+    figures = [*([known.counts.astype(float)] if largest_known else []), *known.tops[:1]]
     odd = np.zeros(table.cells, dtype=bool)
     for figure in figures:
         parts = np.where(table.signs > 0, figure[table.members], -np.inf)
