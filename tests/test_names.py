@@ -27,9 +27,6 @@ ALONE = {
 
 #: Folders with such names still; a folder that is clean goes from this list, and none is added.
 NOT_CLEAN = [
-    ".",
-    "anonymity",
-    "cli",
     "microdata/anonymity",
     "microdata/columns",
     "microdata/columns/hierarchies",
@@ -57,13 +54,6 @@ NOT_CLEAN = [
     "release/register",
     "release/run",
     "release/verify",
-    "report",
-    "runtime",
-    "runtime/evolution",
-    "sources",
-    "sources/databases",
-    "spark",
-    "stream",
     "web",
     "web/activities",
     "web/jobs",

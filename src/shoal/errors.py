@@ -79,7 +79,7 @@ def spelled(message: object, spell: Spell) -> str:
     """
     template = getattr(message, "template", None)
     text = str(message) if template is None else template
-    return _PARAMETER.sub(lambda found: spell(found[1], found[2]), text)
+    return _PARAMETER.sub(lambda match: spell(match[1], match[2]), text)
 
 
 def spelled_throughout(value: Any, spell: Spell) -> Any:
@@ -103,7 +103,7 @@ class Message(str):
     def __new__(cls, template: str) -> "Message":
         """Spell it for Python, and keep the parameters for others."""
         template = getattr(template, "template", template)
-        message = super().__new__(cls, _PARAMETER.sub(lambda found: as_keyword(found[1], found[2]), template))
+        message = super().__new__(cls, _PARAMETER.sub(lambda match: as_keyword(match[1], match[2]), template))
         message.template = template
         return message
 

@@ -426,10 +426,10 @@ def checked(model: type[Model], values: Mapping[str, Any], spell: Callable[[str]
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        raise _told(model, error, spell) from None
+        raise _in_one_line(model, error, spell) from None
 
 
-def _told(model: type[BaseModel], error: ValidationError, spell: Callable[[str], str]) -> InputError:
+def _in_one_line(model: type[BaseModel], error: ValidationError, spell: Callable[[str], str]) -> InputError:
     found = error.errors(include_url=False, include_context=True)
     same = [item for item in found if item["loc"][:1] == found[0]["loc"][:1]]
     # Of a field that may be a name or a list of names, the error about the list says more.
@@ -480,9 +480,9 @@ def _wrong(problem: Any) -> str:
     return fixed.get(kind, f"cannot be used{shown}")
 
 
-def _as_list(given: Any) -> str:
+def _as_list(value: Any) -> str:
     """How to write one name as a list of one."""
-    return f': write ["{given}"]' if isinstance(given, str) and len(given) <= 60 else ""
+    return f': write ["{value}"]' if isinstance(value, str) and len(value) <= 60 else ""
 
 
 def _shown(value: float) -> str:

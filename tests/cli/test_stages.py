@@ -38,7 +38,7 @@ def test_an_error_that_comes_of_ctrl_c_is_an_interruption(
     people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken_off(settings: Any, workplace: Any) -> None:
-        interrupts.asked = True
+        interrupts.pressed = True
         raise InputError("the connection was lost")
 
     monkeypatch.setattr("shoal.stream.operations.run_microaggregate", broken_off)

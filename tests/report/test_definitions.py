@@ -9,7 +9,7 @@ from tests.cli.running import shoal as run
 from tests.report.commands import COMMANDS, prepare
 
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import defined, told
+from shoal.report.definitions import defined, in_words
 from shoal.web.pages.tables.page import pattern_facts
 
 DEFINED = [name for name in COMMANDS if hasattr(OPERATIONS[name].reporter_module, "DEFINITIONS")]
@@ -40,7 +40,7 @@ def test_the_report_tells_the_figures_of_json(
     assert set(definitions) - SOMETIMES <= set(figures)
     shown = cells(html)
     for key in (definitions.keys() & figures.keys()) - TOGETHER.get(name, set()):
-        pair = told(definitions, figures, (key,))[0]
+        pair = in_words(definitions, figures, (key,))[0]
         # A figure that is not worth a line (as many people as records, nothing missed) may be left out, but is never another one.
         values = [value for title, value in shown if title == pair[0] and value != key]
         # A verdict may name what it does not hold for, a figure in which direction it errs, or of what it is a part.
@@ -62,7 +62,7 @@ def test_the_terminal_tells_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
         definitions = OPERATIONS[name].reporter_module.DEFINITIONS
         for key in ("cost", "gap_percent", "value_hidden_percent", "unsafe", "hidden", "cells"):
             if key in definitions:
-                assert " ".join(told(definitions, figures, (key,))[0]) in text
+                assert " ".join(in_words(definitions, figures, (key,))[0]) in text
 
 
 def test_the_page_of_a_table_tells_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

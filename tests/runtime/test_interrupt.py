@@ -16,7 +16,7 @@ from shoal.cli.interrupts import interrupts
 from shoal.cli.progress import watched
 from shoal.runtime import Budget, Control
 from shoal.runtime.interrupt import keep_best_on_interrupt
-from shoal.runtime.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import best_values, whole_numbers
 from shoal.runtime.observer import CHECKING, Progress, Witness
 
 SEARCH = """
@@ -158,4 +158,4 @@ def test_a_solver_hears_ctrl_c():
     stopped = whole_numbers(
         np.zeros(60), np.zeros(60), every, (csr_matrix(weights), half, half), stop=lambda: True
     )
-    assert found_values(stopped) is None
+    assert best_values(stopped) is None

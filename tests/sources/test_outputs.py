@@ -50,7 +50,7 @@ def test_all_appear_together_with_their_rights(tmp_path):
     assert sorted(content(tmp_path)) == ["clinic.db", "labels.txt", "release.csv"]
     assert mode(tmp_path / "release.csv") == 0o644
     assert mode(tmp_path / "labels.txt") == 0o600
-    assert sources.read(table.place).frame.equals(FRAME)
+    assert sources.read(table.target).frame.equals(FRAME)
 
 
 def test_rights_of_what_is_replaced(tmp_path):
@@ -209,7 +209,7 @@ def test_a_failure_at_any_step_leaves_everything_as_it_was(tmp_path, monkeypatch
         if count == {"first rename": 1, "last rename": 4}.get(step):
             # Halfway: the old file may be aside already.
             monkeypatch.setattr("pathlib.Path.replace", disk_full_once(monkeypatch))
-            monkeypatch.setattr(atomic, "_move_to_free_place", disk_full)
+            monkeypatch.setattr(atomic, "_move_to_free_path", disk_full)
         put(self)
 
     monkeypatch.setattr(atomic.Beside, "put", counted)

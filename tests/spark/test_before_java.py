@@ -17,7 +17,7 @@ from shoal.errors import InputError
 pytest.importorskip("pyspark", reason="PySpark is not installed (extra 'spark')")
 
 from shoal.spark import session
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.operations import check_there
 from shoal.spark.workers import check_workers
 
@@ -100,11 +100,11 @@ def test_ctrl_c_is_no_failure_of_spark() -> None:
         finally:
             raise Py4JError("the answer never came")
 
-    with pytest.raises(KeyboardInterrupt), told("the records cannot be protected"):
+    with pytest.raises(KeyboardInterrupt), in_one_line("the records cannot be protected"):
         broken_off()
     with (
         pytest.raises(InputError, match=r"^the records cannot be protected: Spark failed"),
-        told("the records cannot be protected"),
+        in_one_line("the records cannot be protected"),
     ):
         raise Py4JError("something else")
 
@@ -112,7 +112,7 @@ def test_ctrl_c_is_no_failure_of_spark() -> None:
 def test_what_others_say_on_the_way_is_kept_back() -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        with told("it cannot be done"):
+        with in_one_line("it cannot be done"):
             where = ("functions.py", 1)
             warnings.warn_explicit(
                 "pandas is new", FutureWarning, *where, module="pyspark.sql.pandas.functions"

@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.microdata.microaggregation.definitions import DEFINITIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.runtime.control import Control
 from shoal.sources.fingerprint import records_fingerprint
 from shoal.web.activities import compare, microaggregate
@@ -165,7 +165,7 @@ def test_the_report_of_a_run_names_its_data_and_the_run(context: Context) -> Non
     release = hashlib.sha256((context.folder / "release.csv").read_bytes()).hexdigest()
     assert release in html
     for key in ("loss_percent", "maximum_risk", "k_protected"):
-        name, value = told(DEFINITIONS, found, (key,))[0]
+        name, value = in_words(DEFINITIONS, found, (key,))[0]
         assert f"<dt>{name}</dt><dd>{value}</dd>" in html
     for field in microaggregate.OPERATION.fields("workbench"):
         assert field.name == "options" or escape(field.label) in html

@@ -50,12 +50,14 @@ class Listing:
             size = f"class {size}"
         return pl.DataFrame([self._column(found, key) for key in self.keys] + [found["size"].alias(size)])
 
-    def _column(self, found: pl.DataFrame, key: str) -> pl.Series:
+    def _column(self, combinations: pl.DataFrame, key: str) -> pl.Series:
         name = str(self.names[key])
         if key not in self.values:
-            return found[key].alias(name)
+            return combinations[key].alias(name)
         values = self.values[key]
-        return pl.Series(name, [None if code is None else values[code] for code in found[key]], strict=False)
+        return pl.Series(
+            name, [None if code is None else values[code] for code in combinations[key]], strict=False
+        )
 
 
 def find_classes(columns: Columns, null: str) -> Classes:

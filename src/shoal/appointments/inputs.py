@@ -139,7 +139,7 @@ def eligible_where(
 def is_location(name: str) -> bool:
     """Whether a name that is no column is meant for a file or a table.
 
-    >>> is_place("near.csv"), is_place("sqlite:///clinic.db::near"), is_place("near")
+    >>> is_location("near.csv"), is_location("sqlite:///clinic.db::near"), is_location("near")
     (True, True, False)
     """
     return "::" in name or bool(Path(name).suffix)

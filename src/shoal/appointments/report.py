@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.appointments.assurances import assurances as assurances
 from shoal.appointments.definitions import DEFINITIONS, large
 from shoal.operation import Rows
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -234,9 +234,9 @@ def plan_page(plan: "Appointments") -> Page:
     )
     out.facts(
         [
-            *told(DEFINITIONS, plan.to_dict(), ("people", "k_before", "k", "k_bound", "k_random")),
-            *told(DEFINITIONS, plan.to_dict(), ("mean_crowd", *_PLACES)),
-            *told(DEFINITIONS, plan.to_dict(), ("exposed", "exposed_before", "homogeneous_slots")),
+            *in_words(DEFINITIONS, plan.to_dict(), ("people", "k_before", "k", "k_bound", "k_random")),
+            *in_words(DEFINITIONS, plan.to_dict(), ("mean_crowd", *_PLACES)),
+            *in_words(DEFINITIONS, plan.to_dict(), ("exposed", "exposed_before", "homogeneous_slots")),
             ("best possible", _proof(plan)),
         ]
     )

@@ -28,7 +28,7 @@ _ELSEWHERE = {
 }
 
 
-class _Given(NamedTuple):
+class _Typed(NamedTuple):
     """Values by the names of their parameters, and the options as often as they were typed."""
 
     values: dict[str, Any]
@@ -48,7 +48,7 @@ class CheckedCommand(TyperCommand):
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         self._refuse_slips(args)
-        given = self._given(ctx, args)
+        given = self._typed(ctx, args)
         if not any(parameter.name == "help" for parameter in given.options):
             _refuse_repeats(given)
             _refuse_signs(given)
@@ -76,7 +76,7 @@ class CheckedCommand(TyperCommand):
                     f"a list ends at a space: write {option} {whole} without spaces, or in quotes"
                 )
 
-    def _given(self, ctx: Any, args: list[str]) -> "_Given":
+    def _typed(self, ctx: Any, args: list[str]) -> "_Typed":
         """What was typed, not yet looked at."""
         try:
             values, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -87,7 +87,7 @@ class CheckedCommand(TyperCommand):
             if not close:
                 raise
             raise InputError(f"No such option: {name}; did you mean {' or '.join(close)}?") from None
-        return _Given(values, [item for item in order if item.param_type_name == "option"])
+        return _Typed(values, [item for item in order if item.param_type_name == "option"])
 
     def invoke(self, ctx: Any) -> Any:
         """Check all numbers that were given, then run."""
@@ -125,27 +125,27 @@ def likely(name: str, known: Iterable[str]) -> list[str]:
     return longer[:3] or get_close_matches(written, long, n=1)
 
 
-def _refuse_repeats(given: _Given) -> None:
+def _refuse_repeats(typed: _Typed) -> None:
     """Refuse options that are given several times and would count only once: nobody would see which."""
-    for parameter, times in Counter(given.options).items():
+    for parameter, times in Counter(typed.options).items():
         if times > 1 and not (parameter.multiple or parameter.is_flag or parameter.count):
             option = max(parameter.opts, key=len)
             raise InputError(f"{option} is given {'twice' if times == 2 else f'{times} times'}; give it once")
 
 
-def _refuse_signs(given: _Given) -> None:
+def _refuse_signs(typed: _Typed) -> None:
     """Refuse ``-o=x.csv``, which would be a file with the name ``=x.csv``."""
-    for parameter in given.options:
+    for parameter in typed.options:
         short = min(parameter.opts, key=len)
-        for text in given.texts(parameter) if not short.startswith("--") else ():
+        for text in typed.texts(parameter) if not short.startswith("--") else ():
             if text.startswith("="):
                 raise InputError(f"after {short} there is no '=': write {short} {text[1:] or 'VALUE'}")
 
 
-def _no_number(error: Any, given: _Given) -> InputError | None:
+def _no_number(error: Any, typed: _Typed) -> InputError | None:
     """What is wrong with a number that is none, in the words that settings have for it."""
     kind = _NO_NUMBER.search(error.message)
-    texts = [] if kind is None or error.param is None else given.texts(error.param)
+    texts = [] if kind is None or error.param is None else typed.texts(error.param)
     if kind is None or not texts or error.param.param_type_name != "option":
         return None
     whole = "whole " if kind[1] == "integer" else ""

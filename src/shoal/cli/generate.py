@@ -73,14 +73,14 @@ def people(
     _generate(
         Outputs(force=force, safe_csv=safe_csv),
         _places(output_to, tables),
-        lambda place: make(
+        lambda index: make(
             population,
             distribution=distribution,
             sex=sex,
             min_age=min_age,
             max_age=max_age,
             postcodes=postcodes,
-            seeds=Seeds(seed).child("people", place),
+            seeds=Seeds(seed).child("people", index),
         ),
         lambda frame: {"records": frame.height},
         as_json=json,
@@ -116,12 +116,12 @@ def slots(
     _generate(
         Outputs(force=force, safe_csv=safe_csv),
         [_of_slots(address) for address in _places(output_to, tables)],
-        lambda place: make(
+        lambda index: make(
             number,
             persons,
             min_capacity=min_capacity,
             max_capacity=max_capacity,
-            seeds=Seeds(seed).child("slots", place),
+            seeds=Seeds(seed).child("slots", index),
         ),
         lambda frame: {"slots": frame.height, "capacity": int(frame["CAPACITY"].sum())},
         as_json=json,

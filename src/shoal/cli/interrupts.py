@@ -7,15 +7,15 @@ from dataclasses import dataclass
 class Interrupts:
     """What a command remembers of Ctrl-C: libraries may swallow the exception that it raises."""
 
-    asked: bool = False
+    pressed: bool = False
     #: A line about it stands on standard error.
-    said: bool = False
+    announced: bool = False
     #: The result stands on standard output.
-    told: bool = False
+    reported: bool = False
 
     def reset(self) -> None:
         """Forget everything, at the beginning of a command."""
-        self.asked = self.said = self.told = False
+        self.pressed = self.announced = self.reported = False
 
 
 #: Of the command that runs in this process.

@@ -30,8 +30,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()
         # A search that was asked to stop ends well; what asked for it is told by the exit code.
-        code = 130 if interrupts.asked and code == 0 else code
-        if code == 130 and not interrupts.said:  # the command-line library keeps the exception to itself
+        code = 130 if interrupts.pressed and code == 0 else code
+        if code == 130 and not interrupts.announced:  # the command-line library keeps the exception to itself
             code = _interrupted(before, as_json)
     except Leave as done:
         code = done.code
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _interrupted(before, as_json)
     except InputError as error:
         # Where nothing is kept, what comes after an interruption comes of it.
-        lost = interrupts.asked and not interrupts.said
+        lost = interrupts.pressed and not interrupts.announced
         code = (
             _interrupted(before, as_json) if lost else _fail(spelled(error, as_option), "input", 2, as_json)
         )
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _disk_full(before) if error.errno in _FULL else _unexpected(error, as_json)
     except Exception as error:
         # Some libraries turn an interruption into an error of their own.
-        code = _interrupted(before, as_json) if interrupts.asked else _unexpected(error, as_json)
+        code = _interrupted(before, as_json) if interrupts.pressed else _unexpected(error, as_json)
     sys.exit(code)
 
 
@@ -74,7 +74,7 @@ def _interrupted(before: int, as_json: bool) -> int:
     finished = _written() > before
     text = "interrupted after the results were written" if finished else "interrupted; nothing was written"
     # One JSON object is all that standard output may hold.
-    return _fail(text, "interrupt", 130, as_json and not interrupts.told)
+    return _fail(text, "interrupt", 130, as_json and not interrupts.reported)
 
 
 def _unexpected(error: Exception, as_json: bool) -> int:

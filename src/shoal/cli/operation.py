@@ -59,10 +59,10 @@ class Run:
     """One run of an operation from the command line."""
 
     def __init__(
-        self, operation: Operation, values: dict[str, Any], typed: Sequence[str], said: frozenset[str]
+        self, operation: Operation, values: dict[str, Any], typed: Sequence[str], named: frozenset[str]
     ) -> None:
         self.operation = operation
-        self._said = said
+        self._named = named
         self._typed = typed
         self._values = values
         self._json: bool = values["json"]
@@ -189,7 +189,7 @@ class Run:
             value = self._values[item.name]
             if item.required and item.argument and not value:
                 raise InputError(f"Missing argument '{item.metavar}'.")
-            if item.name not in self._said and not item.required:
+            if item.name not in self._named and not item.required:
                 # What nobody says is left to the settings, which so know what was said.
                 continue
             if item.kind == "switch":
@@ -346,9 +346,9 @@ class Run:
             raise Infeasible(refused)
         if "interrupt" in _texts(figures, "stopped_by"):
             raise Leave(130)
-        if figures.get("stopped_by", "") is None and interrupts.said:
+        if figures.get("stopped_by", "") is None and interrupts.announced:
             # Ctrl-C came when nothing was left to be broken off.
-            interrupts.asked = False
+            interrupts.pressed = False
 
 
 def _say(line: str) -> None:

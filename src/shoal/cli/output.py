@@ -22,7 +22,7 @@ def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) ->
     if as_json:
         payload = spelled_throughout(payload, as_option)
         line = json.dumps(payload, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
-        interrupts.told = True
+        interrupts.reported = True
     try:
         if line is None:
             text()
@@ -59,7 +59,7 @@ def harmless(text: str) -> str:
     column 'red\x1b[31m'
     """
     return _OBEYED.sub(
-        lambda found: found.group().encode("unicode_escape").decode(), spelled(text, as_option)
+        lambda match: match.group().encode("unicode_escape").decode(), spelled(text, as_option)
     )
 
 

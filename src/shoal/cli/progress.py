@@ -34,11 +34,11 @@ def watched(
         on_first_compilation(_say_compiling)
 
     def tell() -> None:
-        interrupts.asked = interrupts.said = True
+        interrupts.pressed = interrupts.announced = True
         sys.stderr.write("\nstopping; the best found is kept (Ctrl-C again to give up)\n")
 
     checked = _Checked(budget.control, quiet=quiet)
-    with _given_up(), keep_best_on_interrupt(budget.control, tell, over=lambda: checked.begun):
+    with _abandoned(), keep_best_on_interrupt(budget.control, tell, over=lambda: checked.begun):
         if quiet:
             yield checked
         elif not sys.stderr.isatty():
@@ -90,12 +90,12 @@ def shown(title: str, *, quiet: bool, announce: str | None = None) -> Iterator[O
 
 
 @contextmanager
-def _given_up() -> Iterator[None]:
+def _abandoned() -> Iterator[None]:
     """After a second Ctrl-C nothing is kept, so what was said after the first is no longer true."""
     try:
         yield
     except KeyboardInterrupt:
-        interrupts.said = False
+        interrupts.announced = False
         raise
 
 

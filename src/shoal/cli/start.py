@@ -22,7 +22,7 @@ def main() -> NoReturn:
     from shoal.cli.main import main as run
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        interrupts.asked = True
+        interrupts.pressed = True
         raise KeyboardInterrupt
 
     code: int | str | None = 130

@@ -79,7 +79,7 @@ def study(
         kept = (
             f"interrupted; steps that were done are kept in {folder}, and the same command goes on from there"
         )
-        interrupts.said = True
+        interrupts.announced = True
         output.emit({"error": kept, "kind": "interrupt"}, lambda: output.remark(kept), as_json=json)
         raise typer.Exit(130) from None
 

@@ -33,7 +33,7 @@ def command(operation: Operation) -> Any:
     """The command of an operation."""
 
     def run(context: typer.Context, **values: Any) -> None:
-        said = frozenset(name for name in values if _was_said(context, name))
+        said = frozenset(name for name in values if _was_typed(context, name))
         try:
             Run(operation, values, context.meta[TYPED], said).go()
         except Leave as done:
@@ -99,7 +99,7 @@ def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
     return _keyword(item.name, Annotated[kind | None, annotation], default)
 
 
-def _was_said(context: typer.Context, name: str) -> bool:
+def _was_typed(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
 

@@ -71,9 +71,11 @@ class Terminal:
             except InputError as problem:
                 sys.stderr.write(f"{problem}\n")
 
-    def gone(self, place: Path | None) -> None:
+    def gone(self, folder: Path | None) -> None:
         """Tell where the workspace is now."""
-        if place is None:
+        if folder is None:
             self.say("The temporary workspace was removed. To keep one: shoal serve --workspace FOLDER")
         else:
-            self.say(f"Data and results are in {place}; shoal serve --workspace '{place}' goes on with them.")
+            self.say(
+                f"Data and results are in {folder}; shoal serve --workspace '{folder}' goes on with them."
+            )

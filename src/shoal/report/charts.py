@@ -248,7 +248,7 @@ def shares(
 
 def intervals(
     names: Sequence[str],
-    found: Sequence[tuple[float, float]],
+    intervals: Sequence[tuple[float, float]],
     needed: Sequence[tuple[float, float]],
     *,
     x: str,
@@ -259,7 +259,7 @@ def intervals(
     lines = different(names, _NAME)
     wide, inner = (
         [{"name": n, "low": a, "high": b} for n, (a, b) in zip(lines, ends, strict=True)]
-        for ends in (found, needed)
+        for ends in (intervals, needed)
     )
     ends = {"x2": "high:Q", "y": alt.Y("name:N", sort=lines, title=None, axis=_every(alt))}
     outer_bars = _marks(wide, type="bar", color=_ACCENT, opacity=0.35, height=10)

@@ -12,7 +12,7 @@ class Definition:
     ``unknown`` is told where there is no value.
 
     >>> gap = Definition("gap", "100·(cost − bound)/cost.", percent(2))
-    >>> gap.told(1.234567), gap.told(None)
+    >>> gap.text(1.234567), gap.text(None)
     ('1.23 %', 'unknown')
     """
 
@@ -21,7 +21,7 @@ class Definition:
     write: Callable[[Any], str]
     unknown: str = "unknown"
 
-    def told(self, value: Any) -> str:
+    def text(self, value: Any) -> str:
         """The value as everybody sees it."""
         return self.unknown if value is None else self.write(value)
 
@@ -72,13 +72,15 @@ def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def told(definitions: Definitions, figures: Mapping[str, Any], names: Iterable[str]) -> list[tuple[str, str]]:
+def in_words(
+    definitions: Definitions, figures: Mapping[str, Any], names: Iterable[str]
+) -> list[tuple[str, str]]:
     """Figures by their names in JSON, each with the name it has everywhere and its value in words.
 
-    >>> told({"k": Definition("K", "The smallest class.", count)}, {"k": 5}, ["k"])
+    >>> in_words({"k": Definition("K", "The smallest class.", count)}, {"k": 5}, ["k"])
     [('K', '5')]
     """
-    return [(definitions[name].name, definitions[name].told(figures[name])) for name in names]
+    return [(definitions[name].name, definitions[name].text(figures[name])) for name in names]
 
 
 def defined(definitions: Definitions, figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -37,7 +37,7 @@ class Call:
         return Provenance("call", f"shoal.{self.function}({names})", self.frames, self.arguments)
 
 
-def described(function: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> Call:
+def described(function: str, passed: Mapping[str, Any], usual: Mapping[str, Any]) -> Call:
     """The call in words; it keeps no frame and no object that was passed.
 
     >>> import polars as pl
@@ -46,7 +46,7 @@ def described(function: str, given: Mapping[str, Any], usual: Mapping[str, Any])
     (2, [('k', '3', False)])
     """
     frames, arguments = [], []
-    for name, value in given.items():
+    for name, value in passed.items():
         size = _size(value)
         if size is not None:
             records, columns = size

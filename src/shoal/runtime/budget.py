@@ -32,7 +32,7 @@ class StopReason(StrEnum):
     INTERRUPT = "interrupt"
 
 
-def most_telling(reasons: Iterable[StopReason]) -> StopReason:
+def decisive(reasons: Iterable[StopReason]) -> StopReason:
     """Of several reasons to stop, the one a reader must know."""
     order = ("interrupt", "time", "target", "iterations", "optimal")
     return min(reasons, key=order.index)

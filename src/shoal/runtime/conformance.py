@@ -84,22 +84,22 @@ class _Case:
     number: int
     problem: Any
 
-    def solve(self, iterations: int | None = None, **given: Any) -> Any:
+    def solve(self, iterations: int | None = None, **settings: Any) -> Any:
         """What the method makes of it; with the iterations of the suite if nothing else is said."""
         budget = Budget(iterations=self.suite.iterations if iterations is None else iterations)
         usual = {"budget": budget, "seeds": Seeds(0), "threads": 1, "observer": silent}
         options = self.suite.options.get(self.method.name)
-        return self.method.solve(self.problem, options, **usual | given)
+        return self.method.solve(self.problem, options, **usual | settings)
 
-    def verified(self, iterations: int | None = None, **given: Any) -> Any:
+    def verified(self, iterations: int | None = None, **settings: Any) -> Any:
         """The same, if it holds."""
-        solution = self.solve(iterations, **given)
+        solution = self.solve(iterations, **settings)
         self.suite.verify(self.problem, solution)
         return solution
 
-    def payload(self, **given: Any) -> bytes:
+    def payload(self, **settings: Any) -> bytes:
         """What two runs must agree on."""
-        return pickle.dumps(self.suite.payload(self.solve(**given)))
+        return pickle.dumps(self.suite.payload(self.solve(**settings)))
 
     def expect(self, holds: object, otherwise: str) -> None:
         """Raise, in the name of the method, unless something holds."""

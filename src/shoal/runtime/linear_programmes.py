@@ -152,7 +152,7 @@ def whole_numbers(
     return solver
 
 
-def found_values(solver: "highspy.Highs") -> np.ndarray | None:
+def best_values(solver: "highspy.Highs") -> np.ndarray | None:
     """The best values the last run has found, if there are any."""
     import highspy
 

@@ -90,7 +90,7 @@ class Secret:
         return cls(content)
 
     @classmethod
-    def kept(cls, path: "Path") -> "Secret":
+    def of_file(cls, path: "Path") -> "Secret":
         """The secret of a file that nobody but its owner can read; another one may be no secret any more."""
         if os.name == "posix" and path.exists() and path.stat().st_mode & 0o077:
             raise InputError(
@@ -100,32 +100,32 @@ class Secret:
         return cls.read(path)
 
     @classmethod
-    def of(cls, given: "Secret | Path | str | None") -> "Secret":
+    def of(cls, source: "Secret | Path | str | None") -> "Secret":
         """The secret itself, that of a file, or a new one where none is given."""
         from pathlib import Path
 
-        if given is None:
+        if source is None:
             return cls.new()
-        return given if isinstance(given, Secret) else cls.kept(Path(given))
+        return source if isinstance(source, Secret) else cls.of_file(Path(source))
 
     def text(self) -> str:
         """As a file holds it."""
         return marked_text(_HEADING + self.content.hex())
 
-    def within(self, *place: str | int) -> "Secret":
+    def within(self, *purpose: str | int) -> "Secret":
         """A secret of its own for one use: what is drawn from two of them has nothing in common.
 
         >>> Secret.of_seed(7).within("noise", 10) == Secret.of_seed(7).within("noise", 20)
         False
         """
-        named = repr(tuple(place)).encode()
+        named = repr(tuple(purpose)).encode()
         digest = blake2b(named, digest_size=_BYTES, key=self.content, person=b"shoal within").digest()
         return Secret(digest, self.of_study)
 
-    def draws(self, *place: str | int) -> Draws:
+    def draws(self, *purpose: str | int) -> Draws:
         """The random numbers for one purpose: a place of names and numbers."""
         import numpy as np
 
-        named = repr(tuple(place)).encode()
+        named = repr(tuple(purpose)).encode()
         digest = blake2b(named, digest_size=_BYTES, key=self.content, person=b"shoal draws").digest()
         return Draws(np.frombuffer(digest, dtype="<u8").astype(np.uint64))

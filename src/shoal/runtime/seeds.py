@@ -34,9 +34,9 @@ class Seeds:
         else:
             whole(self.seed, "the seed", most=2**1024)
 
-    def child(self, *place: str | int) -> "Seeds":
+    def child(self, *branch: str | int) -> "Seeds":
         """The stream at a place below this one."""
-        keys = tuple(crc32(step.encode()) if isinstance(step, str) else int(step) for step in place)
+        keys = tuple(crc32(step.encode()) if isinstance(step, str) else int(step) for step in branch)
         return Seeds(self.seed, self.path + keys)
 
     def generator(self) -> "np.random.Generator":

@@ -238,8 +238,8 @@ def _parse_table(text: str) -> TableAddress:
     return TableAddress(database, table)
 
 
-def _sqlite(place: str) -> Database:
-    path = place[1:] if place.startswith("/") else ""
+def _sqlite(path_part: str) -> Database:
+    path = path_part[1:] if path_part.startswith("/") else ""
     if not path or path.strip(":") == "memory":
         raise InputError("a SQLite database is a file: write sqlite:///FILE.db::TABLE")
     return Database(kind="sqlite", database=path)

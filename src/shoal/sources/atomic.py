@@ -51,7 +51,7 @@ class Beside:
                 self._set_old_aside()
                 self.path.replace(self.target)
             else:
-                _move_to_free_place(self.path, self.target)
+                _move_to_free_path(self.path, self.target)
             self._placed = True
             _synchronise(self.target.parent)
 
@@ -193,7 +193,7 @@ def _mode_for(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _move_to_free_place(unfinished: Path, target: Path) -> None:
+def _move_to_free_path(unfinished: Path, target: Path) -> None:
     """Rename without ever replacing a file that turned up in the meantime."""
     try:
         target.hardlink_to(unfinished)

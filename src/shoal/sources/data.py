@@ -25,7 +25,7 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class Said:
+class TextSigns:
     """What somebody said of a text file: its signs by themselves or by name. The rest is guessed, or stays as it was."""
 
     separator: str | None = None

@@ -11,10 +11,10 @@ from shoal.errors import InputError, messages, parameter, unknown
 from shoal.exact_names import exactly
 from shoal.sources.address import SEVERAL_FILES, FileAddress
 from shoal.sources.atomic import atomically, check_target
-from shoal.sources.data import Data, Dialect, Labels, Said, chosen
+from shoal.sources.data import Data, Dialect, Labels, TextSigns, chosen
 from shoal.sources.text import DEFAULTS, known_signs, read_text, write_text
 
-_NOTHING_SAID = Said()
+_NOTHING_SAID = TextSigns()
 _TITLES = {
     "csv": "CSV text",
     "tsv": "TSV text",
@@ -29,7 +29,7 @@ _TITLES = {
 
 def read_file(
     address: FileAddress,
-    said: Said = _NOTHING_SAID,
+    signs: TextSigns = _NOTHING_SAID,
     *,
     columns: Sequence[str] | None = None,
     header_row: int | None = None,
@@ -59,7 +59,7 @@ def read_file(
             frame, dialect, notes, warnings = read_text(
                 path,
                 DEFAULTS[kind],
-                said,
+                signs,
                 columns=columns,
                 header_row=header_row,
                 check_names=check_names,
@@ -87,31 +87,36 @@ def read_file(
         else:
             from shoal.sources.statistical import read_statistical
 
-            frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=said.encoding)
+            frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=signs.encoding)
     return Data(frame, address, messages(notes), labels, dialect, messages(warnings))
 
 
 def write_file(
-    frame: pl.DataFrame, address: FileAddress, said: Said, *, force: bool = False, like: Data | None = None
+    frame: pl.DataFrame,
+    address: FileAddress,
+    signs: TextSigns,
+    *,
+    force: bool = False,
+    like: Data | None = None,
 ) -> None:
     """Write a file of any known format, whole or not at all."""
     check_file(address, force)
     with atomically(address.path, force) as unfinished:
-        write_frame(frame, unfinished, address.format, said, like=like)
+        write_frame(frame, unfinished, address.format, signs, like=like)
 
 
 def write_frame(
     frame: pl.DataFrame,
     path: Path,
     kind: str,
-    said: Said = _NOTHING_SAID,
+    signs: TextSigns = _NOTHING_SAID,
     *,
     like: Data | None = None,
     safe: bool = False,
 ) -> None:
     """Write a frame into a file of a format; with ``safe`` no spreadsheet runs a cell of a text file as a formula."""
     if kind in DEFAULTS:
-        write_text(frame, path, _dialect(kind, like, said), safe=safe)
+        write_text(frame, path, _dialect(kind, like, signs), safe=safe)
     elif kind == "parquet":
         frame.write_parquet(path)
     elif kind == "arrow":
@@ -126,13 +131,13 @@ def write_frame(
         write_statistical(frame, path, kind, like.labels if like is not None else None)
 
 
-def _dialect(kind: str, like: Data | None, said: Said) -> Dialect:
+def _dialect(kind: str, like: Data | None, signs: TextSigns) -> Dialect:
     """What the user said, else as the data came if it was the same format, else the usual."""
     dialect = DEFAULTS[kind]
     if like is not None and like.dialect is not None and isinstance(like.address, FileAddress):
         dialect = like.dialect if like.address.format == kind else dialect
     return replace(
-        dialect, **{name: sign for name, sign in vars(known_signs(said)).items() if sign is not None}
+        dialect, **{name: sign for name, sign in vars(known_signs(signs)).items() if sign is not None}
     )
 
 

@@ -34,7 +34,7 @@ from urllib.parse import urlsplit
 from shoal.errors import Infeasible, InputError
 from shoal.sources.address import WRITTEN, Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
-from shoal.sources.data import Said
+from shoal.sources.data import TextSigns
 from shoal.sources.fingerprint import file_fingerprint, records_fingerprint
 from shoal.sources.staged import RemoteFolder, Staged, check_folder, parse_folder
 
@@ -56,11 +56,11 @@ class Output:
     """Something a command will write: the parameter that named it, the place, and whether it is internal."""
 
     parameter: str
-    place: Address | Path | RemoteFolder
+    target: Address | Path | RemoteFolder
     internal: bool = False
 
     def __str__(self) -> str:
-        return str(self.place)
+        return str(self.target)
 
 
 class Outputs:
@@ -100,20 +100,20 @@ class Outputs:
     def data(
         self,
         parameter: str,
-        place: "DataLocation | None",
+        target: "DataLocation | None",
         *,
         internal: bool = False,
         endings: tuple[str, ...] = (),
     ) -> Output | None:
         """A frame will go here: a file of a known format, or a table; ``endings`` are others that could be written as well."""
-        if place is None:
+        if target is None:
             return None
-        if isinstance(place, str) and "://" not in place and names_sheet(place):
-            file, _, rest = place.rpartition("::")
+        if isinstance(target, str) and "://" not in target and names_sheet(target):
+            file, _, rest = target.rpartition("::")
             raise InputError(
                 f"'{Path(file).name}' is written whole, with one sheet at most; leave out ::{rest}"
             )
-        address = parse(place, known=dict.fromkeys((*WRITTEN, *endings)))
+        address = parse(target, known=dict.fromkeys((*WRITTEN, *endings)))
         output = Output(parameter, address, internal)
         # First, since "exists already" would be no help to somebody who named the input.
         self._expect_no_input(output)
@@ -153,17 +153,17 @@ class Outputs:
             raise InputError(f"folder '{there}' cannot be written to")
         return self._declare(Output(parameter, folder, internal))
 
-    def parts(self, parameter: str, place: str | None, *, internal: bool = False) -> Output | None:
+    def parts(self, parameter: str, target: str | None, *, internal: bool = False) -> Output | None:
         """A folder of files will be here that something else writes; it must not be there yet, unless by force."""
-        if place is None:
+        if target is None:
             return None
-        output = Output(parameter, parse_folder(str(place)), internal)
+        output = Output(parameter, parse_folder(str(target)), internal)
         self._expect_no_input(output)
-        if isinstance(output.place, Path) and any(_is_within(output.place, put) for put in self._inputs):
+        if isinstance(output.target, Path) and any(_is_within(output.target, put) for put in self._inputs):
             raise InputError(
-                f"'{place}' and the input lie one in the other; give {parameter} a folder of its own"
+                f"'{target}' and the input lie one in the other; give {parameter} a folder of its own"
             )
-        check_folder(output.place, self._force)  # type: ignore[arg-type]
+        check_folder(output.target, self._force)  # type: ignore[arg-type]
         return self._declare(output)
 
     def replaced(self, parameter: str, folder: Path) -> None:
@@ -181,11 +181,11 @@ class Outputs:
 
     def check_inside(self, folder: Output, names: Iterable[str]) -> None:
         """Refuse files of a folder that exist already, as soon as their names are known."""
-        assert isinstance(folder.place, Path)
+        assert isinstance(folder.target, Path)
         for name in names:
-            if folder.place.is_dir():
-                self._expect_no_input(Output(folder.parameter, folder.place / name))
-                check_target(folder.place / name, self._force)
+            if folder.target.is_dir():
+                self._expect_no_input(Output(folder.parameter, folder.target / name))
+                check_target(folder.target / name, self._force)
 
     @contextmanager
     def together(self) -> "Iterator[Writing]":
@@ -198,10 +198,10 @@ class Outputs:
             writing.close()
 
     def _declare(self, output: Output) -> Output:
-        mine = _identity(output.place)
+        mine = _identity(output.target)
         for other in self._declared:
-            if _same(mine, _identity(other.place)):
-                what = "file" if isinstance(output.place, Path | FileAddress) else "table"
+            if _same(mine, _identity(other.target)):
+                what = "file" if isinstance(output.target, Path | FileAddress) else "table"
                 raise InputError(
                     f"{other.parameter} and {output.parameter} name the same {what}; give each its own"
                     if other.parameter != output.parameter
@@ -211,8 +211,8 @@ class Outputs:
         return output
 
     def _expect_no_input(self, output: Output) -> None:
-        mine = _identity(output.place)
-        if isinstance(output.place, Path | FileAddress) and mine.inode is None:
+        mine = _identity(output.target)
+        if isinstance(output.target, Path | FileAddress) and mine.inode is None:
             return
         if any(_same(mine, _identity(place)) for place in self._inputs):
             raise InputError(
@@ -237,14 +237,14 @@ class Outputs:
                 )
 
 
-def _every_file(given: "DataLocation") -> "Iterator[DataLocation | RemoteFolder]":
+def _every_file(source: "DataLocation") -> "Iterator[DataLocation | RemoteFolder]":
     """A place that is read, and the files in it or of it if it is a folder or a pattern."""
-    path = _local_path(given)
+    path = _local_path(source)
     if path is None:
-        elsewhere = isinstance(given, str) and "::" not in given
-        yield RemoteFolder(str(given)) if elsewhere else given
+        elsewhere = isinstance(source, str) and "::" not in source
+        yield RemoteFolder(str(source)) if elsewhere else source
         return
-    yield path if str(given).startswith("file:") else given
+    yield path if str(source).startswith("file:") else source
     if path.is_dir():
         yield from path.iterdir()
     elif _is_pattern(path) and not path.exists():
@@ -253,9 +253,9 @@ def _every_file(given: "DataLocation") -> "Iterator[DataLocation | RemoteFolder]
             yield from Path(path.anchor).glob(str(path.relative_to(path.anchor)))
 
 
-def _local_path(given: "DataLocation | RemoteFolder") -> Path | None:
+def _local_path(source: "DataLocation | RemoteFolder") -> Path | None:
     """The path of a file, a folder or a pattern on this machine; of a table there is none."""
-    text = str(given)
+    text = str(source)
     if text.startswith("file:"):
         return Path(urlsplit(text).path)
     return None if "://" in text else Path(text)
@@ -265,12 +265,12 @@ def _is_pattern(path: Path) -> bool:
     return bool(set("*?[") & set(str(path)))
 
 
-def _is_within(folder: Path, given: "DataLocation | RemoteFolder") -> bool:
+def _is_within(folder: Path, source: "DataLocation | RemoteFolder") -> bool:
     """Whether files that are read lie in a folder, or the folder among them; a pattern lies where its fixed part does."""
-    if isinstance(given, str) and given.startswith("sqlite://"):
-        given = parse(given)
-    sqlite = isinstance(given, TableAddress) and given.database.kind == "sqlite"
-    path = Path(given.database.database) if sqlite else _local_path(given)  # type: ignore[union-attr]
+    if isinstance(source, str) and source.startswith("sqlite://"):
+        source = parse(source)
+    sqlite = isinstance(source, TableAddress) and source.database.kind == "sqlite"
+    path = Path(source.database.database) if sqlite else _local_path(source)  # type: ignore[union-attr]
     if path is None:
         return False
     fixed = next(part for part in (path, *path.parents, Path()) if part.exists() or not _is_pattern(part))
@@ -305,7 +305,7 @@ class Writing:
         """Write a frame, and let ``verify`` look at what somebody will read."""
         if not frame.width:
             raise InputError("there are no columns to write")
-        place = output.place
+        place = output.target
         if isinstance(place, TableAddress):
             writer = self._writer(place.database, internal=output.internal)
             writer.write(frame, place.table, force=self._force)
@@ -314,7 +314,7 @@ class Writing:
             assert isinstance(place, FileAddress)
             from shoal.sources.files import write_frame
 
-            said = Said(separator, decimal, encoding)
+            said = TextSigns(separator, decimal, encoding)
             beside = self._beside(place.path, output.internal)
             with unwritable(beside.target):
                 write_frame(frame, beside.path, place.format, said, like=like, safe=self._safe_csv)
@@ -329,32 +329,32 @@ class Writing:
 
     def content(self, output: Output, content: bytes) -> None:
         """Write a file as it is."""
-        assert isinstance(output.place, Path)
-        self._write_bytes(output.place, content, output.internal)
+        assert isinstance(output.target, Path)
+        self._write_bytes(output.target, content, output.internal)
         self._names.append(str(output))
 
     def files(self, output: Output, contents: dict[str, bytes]) -> None:
         """Write the files of a folder."""
-        assert isinstance(output.place, Path)
-        self._make_folder(output.place)
+        assert isinstance(output.target, Path)
+        self._make_folder(output.target)
         for name, content in contents.items():
-            self._write_bytes(output.place / name, content, output.internal)
+            self._write_bytes(output.target / name, content, output.internal)
         self._names.append(str(output))
 
     def parts(self, output: Output, stage: "Callable[[str, bool], Staged]") -> None:
         """Let something write a folder of files under another name; it takes its place with the others."""
-        self._parts.append(stage(str(output.place), self._force))
+        self._parts.append(stage(str(output.target), self._force))
         self._names.append(str(output))
 
     def columns(self, output: Output, key: str, frame: "pl.DataFrame") -> None:
         """Set columns of an existing table in the records with the same key."""
-        assert isinstance(output.place, TableAddress)
-        self._writer(output.place.database).update(frame, output.place.table, [key])
+        assert isinstance(output.target, TableAddress)
+        self._writer(output.target.database).update(frame, output.target.table, [key])
         self._names.append(str(output))
 
     def fingerprint(self, output: Output) -> str | None:
         """SHA-256 of what was written for an output, of a table that of its records; ``None`` of a folder."""
-        place = output.place
+        place = output.target
         if isinstance(place, RemoteFolder):
             return None
         if isinstance(place, TableAddress):
@@ -416,14 +416,14 @@ class Writing:
             self._databases[database] = TableWriter(database, internal=internal).__enter__()
         return self._databases[database]
 
-    def _read_back(self, place: FileAddress, like: "Data | None", said: Said) -> "pl.DataFrame":
+    def _read_back(self, address: FileAddress, like: "Data | None", signs: TextSigns) -> "pl.DataFrame":
         from shoal.sources.files import read_file
         from shoal.sources.spreadsheet_cells import restored
 
         # What was written here has its names in the first line, whatever they look like.
-        first = 1 if place.format in ("csv", "tsv", "excel") else None
-        frame = read_file(place, said, like=like, header_row=first).frame
-        return restored(frame) if self._safe_csv and place.format in ("csv", "tsv") else frame
+        first = 1 if address.format in ("csv", "tsv", "excel") else None
+        frame = read_file(address, signs, like=like, header_row=first).frame
+        return restored(frame) if self._safe_csv and address.format in ("csv", "tsv") else frame
 
 
 def written() -> tuple[str, ...]:
@@ -478,19 +478,19 @@ def _same(one: _Identity, other: _Identity) -> bool:
     return file and (one.table is None or other.table is None or one.table == other.table)
 
 
-def _identity(place: "DataLocation | RemoteFolder") -> _Identity:
-    if isinstance(place, str) and ("://" in place or names_sheet(place)):
-        place = parse(place)
-    if isinstance(place, TableAddress):
-        return _table_identity(place)
-    if isinstance(place, RemoteFolder):
-        return _Identity(None, place.url.rstrip("/"))
-    path = Path(os.path.realpath(place.path if isinstance(place, FileAddress) else place))
+def _identity(location: "DataLocation | RemoteFolder") -> _Identity:
+    if isinstance(location, str) and ("://" in location or names_sheet(location)):
+        location = parse(location)
+    if isinstance(location, TableAddress):
+        return _table_identity(location)
+    if isinstance(location, RemoteFolder):
+        return _Identity(None, location.url.rstrip("/"))
+    path = Path(os.path.realpath(location.path if isinstance(location, FileAddress) else location))
     return _Identity(_inode(path), folded(path))
 
 
-def _table_identity(place: TableAddress) -> _Identity:
-    database, table = place.database, place.table
+def _table_identity(address: TableAddress) -> _Identity:
+    database, table = address.database, address.table
     if database.kind == "sqlite":
         path = Path(os.path.realpath(database.database))
         return _Identity(_inode(path), folded(path), table.removeprefix("main.").casefold())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from shoal.errors import InputError, parameter
 from shoal.sources.address import Address, FileAddress, parse, parse_database
-from shoal.sources.data import Data, Said
+from shoal.sources.data import Data, TextSigns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +47,7 @@ def read(
     if isinstance(place, FileAddress):
         from shoal.sources.files import read_file
 
-        said = Said(separator, decimal, encoding)
+        said = TextSigns(separator, decimal, encoding)
         return read_file(place, said, columns=columns, header_row=header_row, like=like)
     if header_row is not None:
         raise InputError(
@@ -118,7 +118,7 @@ def write(
     if isinstance(place, FileAddress):
         from shoal.sources.files import write_file
 
-        write_file(frame, place, Said(separator, decimal, encoding), force=force, like=like)
+        write_file(frame, place, TextSigns(separator, decimal, encoding), force=force, like=like)
     else:
         from shoal.sources.databases import write_table
 

@@ -24,10 +24,10 @@ def regular(data: Bytes, separator: str, width: int) -> bool:
     for start in range(0, len(data), _CHUNK):
         block = data[start : start + _CHUNK]
         quotes = np.flatnonzero(block == _QUOTE)
-        if not _quotes_in_place(data, start, quotes, mark, inside):
+        if not _quotes_at_ends(data, start, quotes, mark, inside):
             return False
         ends = _outside(np.flatnonzero((block == mark) | (block == _NEWLINE)), quotes, inside)
-        if not _returns_in_place(data, start, _outside(np.flatnonzero(block == _RETURN), quotes, inside)):
+        if not _returns_at_ends(data, start, _outside(np.flatnonzero(block == _RETURN), quotes, inside)):
             return False
         inside ^= bool(quotes.size & 1)
         newlines = np.flatnonzero(block[ends] == _NEWLINE)
@@ -50,7 +50,7 @@ def _outside(positions: np.ndarray, quotes: np.ndarray, inside: bool) -> np.ndar
     return positions[(np.searchsorted(quotes, positions) + inside) & 1 == 0]
 
 
-def _quotes_in_place(data: Bytes, start: int, quotes: np.ndarray, mark: int, inside: bool) -> bool:
+def _quotes_at_ends(data: Bytes, start: int, quotes: np.ndarray, mark: int, inside: bool) -> bool:
     """Opening quotes stand at the start of a field, closing ones at its end; a doubled quote closes and opens."""
     opening, closing = (quotes[1::2], quotes[::2]) if inside else (quotes[::2], quotes[1::2])
     before = start + opening - 1
@@ -64,7 +64,7 @@ def _only(data: np.ndarray, *marks: int) -> bool:
     return bool(np.logical_or.reduce([data == mark for mark in marks]).all())
 
 
-def _returns_in_place(data: Bytes, start: int, returns: np.ndarray) -> bool:
+def _returns_at_ends(data: Bytes, start: int, returns: np.ndarray) -> bool:
     after = start + returns + 1
     return bool((after < len(data)).all() and (data[after] == _NEWLINE).all())
 

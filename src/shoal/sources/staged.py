@@ -39,7 +39,7 @@ class RemoteFolder:
         return self.url
 
 
-def parse_folder(place: str) -> Path | RemoteFolder:
+def parse_folder(folder: str) -> Path | RemoteFolder:
     """What a place for parts names; an ``InputError`` for file systems on which nothing can appear at once.
 
     >>> str(parse_folder("hdfs://cluster/safe"))
@@ -48,42 +48,42 @@ def parse_folder(place: str) -> Path | RemoteFolder:
     Traceback (most recent call last):
     shoal.errors.InputError: a folder of s3a cannot be renamed in one step; write to hdfs or a local folder and copy it from there
     """
-    ending = PurePosixPath(place).suffix.lower()
+    ending = PurePosixPath(folder).suffix.lower()
     if ending in set(FORMATS) - {".parquet"}:
         raise InputError(
-            f"'{place}': parts of Parquet are written into a folder; give it a name without '{ending}'"
+            f"'{folder}': parts of Parquet are written into a folder; give it a name without '{ending}'"
         )
-    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):/", place)
+    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):/", folder)
     if found is None:
-        return Path(place)
+        return Path(folder)
     scheme = found[1].lower()
     if scheme not in _RENAMES:
         raise InputError(
             f"a folder of {scheme} cannot be renamed in one step; write to hdfs or a local folder and copy it from there"
         )
     if scheme == "file":
-        return Path("/" + place[len(found[0]) :].lstrip("/"))
-    return RemoteFolder(place)
+        return Path("/" + folder[len(found[0]) :].lstrip("/"))
+    return RemoteFolder(folder)
 
 
-def check_folder(place: Path | RemoteFolder, force: bool) -> None:
+def check_folder(folder: Path | RemoteFolder, force: bool) -> None:
     """Refuse a place for parts that exists already or cannot be written to, as far as this machine can tell."""
-    if isinstance(place, RemoteFolder):
+    if isinstance(folder, RemoteFolder):
         return
-    if place.exists() or place.is_symlink():
-        if not place.is_dir():
-            raise InputError(f"'{place}' is a file, but parts are written into a folder")
+    if folder.exists() or folder.is_symlink():
+        if not folder.is_dir():
+            raise InputError(f"'{folder}' is a file, but parts are written into a folder")
         if not force:
-            raise InputError(f"'{place}' exists already; {parameter('force')} replaces it")
-        check_replaceable(str(place), (entry.name for entry in place.iterdir()))
-    parent = place.absolute().parent
+            raise InputError(f"'{folder}' exists already; {parameter('force')} replaces it")
+        check_replaceable(str(folder), (entry.name for entry in folder.iterdir()))
+    parent = folder.absolute().parent
     if not parent.is_dir():
         raise InputError(f"there is no folder '{parent}'")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"folder '{parent}' cannot be written to")
 
 
-def check_replaceable(place: str, names: Iterable[str]) -> None:
+def check_replaceable(folder: str, names: Iterable[str]) -> None:
     """Refuse to replace a folder with anything in it that is no part of an earlier release.
 
     >>> check_replaceable("safe", ["part-00000.parquet", "_SUCCESS"])
@@ -93,7 +93,7 @@ def check_replaceable(place: str, names: Iterable[str]) -> None:
     """
     if not all(_PARTS.fullmatch(name) for name in names):
         raise InputError(
-            f"'{place}' holds other things than the parts of a release, which would be lost; give another folder"
+            f"'{folder}' holds other things than the parts of a release, which would be lost; give another folder"
         )
 
 

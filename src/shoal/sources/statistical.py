@@ -92,8 +92,8 @@ def write_statistical(frame: pl.DataFrame, path: Path, kind: str, labels: Labels
     plain = frame.select(_storable(frame[name], kind) for name in frame.columns)
     labels = labels or Labels(format=kind)
 
-    def still(told: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in told.items() if name in plain.columns}
+    def still(labels: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in labels.items() if name in plain.columns}
 
     options: dict[str, Any] = {
         "file_label": labels.file,
@@ -172,19 +172,21 @@ def _pyreadstat() -> ModuleType:
 
 
 def _labels(meta: Mapping[str, Any], kind: str, names: Sequence[str]) -> Labels:
-    def kept(what: str) -> dict[str, Any]:
+    def of_columns(what: str) -> dict[str, Any]:
         return {name: meta[what][name] for name in names if meta[what].get(name)} if meta[what] else {}
 
     return Labels(
         format=kind,
         file=meta["file"],
         notes=tuple(meta["notes"]),
-        variables=kept("variables"),
-        values={name: dict(pairs) for name, pairs in kept("values").items()},
-        missing={name: tuple(_range(item) for item in items) for name, items in kept("missing").items()},
-        formats=kept("formats"),
-        measures={name: word for name, word in kept("measures").items() if word != "unknown"},
-        widths=kept("widths") if kind == "spss" else {},
+        variables=of_columns("variables"),
+        values={name: dict(pairs) for name, pairs in of_columns("values").items()},
+        missing={
+            name: tuple(_range(item) for item in items) for name, items in of_columns("missing").items()
+        },
+        formats=of_columns("formats"),
+        measures={name: word for name, word in of_columns("measures").items() if word != "unknown"},
+        widths=of_columns("widths") if kind == "spss" else {},
     )
 
 

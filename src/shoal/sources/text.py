@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError, parameter
 from shoal.exact_names import exactly
-from shoal.sources.data import Dialect, Said, chosen
+from shoal.sources.data import Dialect, TextSigns, chosen
 from shoal.sources.dates import in_words
 from shoal.sources.dialect import check_header, first_records, guess_separator, known_decimal, known_separator
 from shoal.sources.encoding import Bytes, decode, find, guess_encoding, known_encoding
@@ -33,7 +33,7 @@ _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 def read_text(
     path: Path,
     default: Dialect,
-    said: Said,
+    signs: TextSigns,
     *,
     columns: Sequence[str] | None,
     header_row: int | None = None,
@@ -46,13 +46,13 @@ def read_text(
     nobody said it, the first line is looked at (``check_names``) in case it is a record. ``dates`` are the forms to
     prefer where day and month cannot be told apart.
     """
-    said = known_signs(said)
+    signs = known_signs(signs)
     name = path.name
     data = np.memmap(path, dtype=np.uint8, mode="r")
-    encoding = said.encoding or guess_encoding(data, name)
+    encoding = signs.encoding or guess_encoding(data, name)
     source: Path | bytes = path
     if encoding in _UTF8:
-        if said.encoding is not None:
+        if signs.encoding is not None:
             _check_utf8(data, name)
         body = data[3:] if data[:3].tobytes() == codecs.BOM_UTF8 else data
     else:
@@ -62,7 +62,7 @@ def read_text(
     start = _start_of_line(body, max(line, 1), name)
     body = body[start:]
     sample = _sample(body)
-    separator = said.separator or guess_separator(sample, default.separator)
+    separator = signs.separator or guess_separator(sample, default.separator)
     names = _header(sample, separator, name)
     if line == 0:
         names = default_names(len(names))
@@ -80,11 +80,11 @@ def read_text(
         # Not by select, which takes a column named * for all of them.
         text = pl.DataFrame([text.get_column(column) for column in wanted])
         text.columns = wanted
-    types = infer(text, separator, said.decimal, dates or {})
+    types = infer(text, separator, signs.decimal, dates or {})
     warnings = first_line(wanted, types.frame, name, "line", 1) if check_names and header_row is None else ()
     newline = "\r\n" if "\r\n" in sample else "\n"
     dialect = Dialect(separator, types.decimal, encoding, newline, types.dates)
-    notes = _notes(dialect, default, said)
+    notes = _notes(dialect, default, signs)
     if types.marked:
         notes += (f"NA and the like read as missing in {_listed(types.marked)}",)
     if line == 0:
@@ -92,12 +92,12 @@ def read_text(
     return types.frame, dialect, notes + _notes_on_dates(types), warnings
 
 
-def known_signs(said: Said) -> Said:
+def known_signs(signs: TextSigns) -> TextSigns:
     """The signs themselves, whatever they were called; an ``InputError`` for what cannot be one."""
-    return Said(
-        None if said.separator is None else known_separator(said.separator),
-        None if said.decimal is None else known_decimal(said.decimal),
-        None if said.encoding is None else known_encoding(said.encoding),
+    return TextSigns(
+        None if signs.separator is None else known_separator(signs.separator),
+        None if signs.decimal is None else known_decimal(signs.decimal),
+        None if signs.encoding is None else known_encoding(signs.encoding),
     )
 
 
@@ -176,14 +176,14 @@ def _header(sample: str, separator: str, name: str) -> list[str]:
     return records[0] or [""]
 
 
-def _notes(dialect: Dialect, default: Dialect, said: Said) -> tuple[str, ...]:
+def _notes(dialect: Dialect, default: Dialect, signs: TextSigns) -> tuple[str, ...]:
     notes = []
-    if said.separator is None and dialect.separator != default.separator:
+    if signs.separator is None and dialect.separator != default.separator:
         shown = "tab" if dialect.separator == "\t" else f"'{dialect.separator}'"
         notes.append(f"separator {shown} (guessed)")
-    if said.decimal is None and dialect.decimal != default.decimal:
+    if signs.decimal is None and dialect.decimal != default.decimal:
         notes.append("decimal comma (guessed)")
-    if said.encoding is None and dialect.encoding != default.encoding:
+    if signs.encoding is None and dialect.encoding != default.encoding:
         notes.append(f"encoding {dialect.encoding} (guessed)")
     return tuple(notes)
 

@@ -9,7 +9,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.anonymity.result import Anonymity, Diversity
 from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.spark.arguments import on_cluster
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.frames import Frame, plain, same
 from shoal.spark.look import some_records
 
@@ -55,7 +55,7 @@ def anonymity(
         if other in names:
             raise InputError(f"column '{other}' cannot be a quasi-identifier and something else at once")
     own.check_carried([*names, *([unit] if unit else []), *secrets])
-    with told("the records cannot be counted"):
+    with in_one_line("the records cannot be counted"):
         found = count_classes(own, names, unit, tuple(secrets))
         looked_at = some_records(own) if declared is None else None
     remarks = () if looked_at is None else unit_remarks(looked_at, declared, but=(*names, *secrets))

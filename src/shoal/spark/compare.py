@@ -20,7 +20,7 @@ from shoal.numbers import whole
 from shoal.spark.anonymity import count_classes
 from shoal.spark.arguments import on_cluster
 from shoal.spark.comparison_request import ComparisonRequest, read_comparison
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.frames import Frame, as_number
 from shoal.spark.splitting import Records
 from shoal.spark.workers import check_workers
@@ -63,7 +63,7 @@ def compare(
     two.check([*(quasi or ()), unit])
     check_workers(original.sparkSession)
     block = whole(block, "the size of a block", least=2)
-    with told("the tables cannot be compared"):
+    with in_one_line("the tables cannot be compared"):
         asked = read_comparison(one, two, key, columns, quasi, roles, unit, declared)
         for frame in (one, two):
             for column in asked.columns:
@@ -122,14 +122,14 @@ def _paired(one: Frame, two: Frame, key: str, columns: Sequence[str]) -> "DataFr
 def _measured(
     pairs: "DataFrame",
     two: Frame,
-    asked_for: ComparisonRequest,
+    request: ComparisonRequest,
     unit: str | None,
     block: int,
     name: str,
 ) -> LargeComparison:
     from pyspark.sql import functions as f
 
-    size = len(asked_for.columns)
+    size = len(request.columns)
     xs, ys = [f"x{place}" for place in range(size)], [f"y{place}" for place in range(size)]
     ranges = pairs.agg(
         f.count("*").alias("n"),
@@ -182,18 +182,16 @@ def _measured(
     cells = len(WIDTHS) * n
     strict, expected, blocks, largest = _links(pairs, xs, ys, low, divisor, row, block)
     loss = _loss(row, xs, ys, deviation)
-    measured = count_classes(two, asked_for.quasi, unit)
+    measured = count_classes(two, request.quasi, unit)
     alone = (
-        measured
-        if set(asked_for.quasi) == set(asked_for.columns)
-        else count_classes(two, asked_for.columns, unit)
+        measured if set(request.quasi) == set(request.columns) else count_classes(two, request.columns, unit)
     )
     return LargeComparison(
         name=name,
         records=n,
-        columns=asked_for.columns,
-        quasi=asked_for.quasi,
-        quasi_guessed=asked_for.quasi_guessed,
+        columns=request.columns,
+        quasi=request.quasi,
+        quasi_guessed=request.quasi_guessed,
         k=measured.k,
         k_compared=alone.k,
         loss=loss,
@@ -206,7 +204,7 @@ def _measured(
                 **vars(own),
             )
             for column, near, near_sd, alike, own in zip(
-                asked_for.columns, by_column, sd_by_column, width == 0, loss.by_column, strict=True
+                request.columns, by_column, sd_by_column, width == 0, loss.by_column, strict=True
             )
         ),
         id=100.0 * sum(by_column) / (cells * size),
@@ -217,7 +215,7 @@ def _measured(
         blocks=blocks,
         largest_block=largest,
         anonymity=measured,
-        remarks=asked_for.remarks,
+        remarks=request.remarks,
     )
 
 

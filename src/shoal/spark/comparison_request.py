@@ -99,7 +99,7 @@ def _numbers_to_compare(
     two: Frame,
     key: str,
     unit: str | None,
-    asked: Sequence[str] | None,
+    columns: Sequence[str] | None,
     looked_at: Any,
     guesses: Sequence[Guess],
 ) -> tuple[str, ...]:
@@ -112,5 +112,5 @@ def _numbers_to_compare(
     frame = only(nw.from_native(looked_at, eager_only=True), numeric)
     own = [guess for guess in guesses if guess.column in numeric]
     return choose_columns(
-        frame, asked, not_these=[key, *([unit] if unit else [])], guesses=own or None
+        frame, columns, not_these=[key, *([unit] if unit else [])], guesses=own or None
     ).columns

@@ -35,7 +35,7 @@ _MEANINGS = (
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
+def in_one_line(what: str) -> Iterator[None]:
     """Whatever Spark raises in this block becomes an ``InputError`` that begins with ``what``; nothing of it is quoted.
 
     Ctrl-C stays what it is, though the connection to Java makes an error of it on its way.

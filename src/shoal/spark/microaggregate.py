@@ -25,11 +25,11 @@ from shoal.microdata.microaggregation.leaves.steps import Steps
 from shoal.runtime.observer import Observer, silent
 from shoal.spark.anonymity import count_classes
 from shoal.spark.arguments import on_cluster
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.frames import Frame, as_number, from_number, plain, same
 from shoal.spark.leaf_tables import LeafTables
 from shoal.spark.look import some_records
-from shoal.spark.moments import moments_of_sums, sums_asked
+from shoal.spark.moments import moments_of_sums, sum_columns
 from shoal.spark.splitting import Records
 from shoal.spark.statistics import Strata, exact_sums, find_strata, fingerprint, overview, surely_units
 from shoal.spark.verify import ReleaseCheck
@@ -74,7 +74,7 @@ def microaggregate(
     began = monotonic()
     own = Frame.of(frame)
     check_workers(frame.sparkSession)
-    with told("the records cannot be protected"):
+    with in_one_line("the records cannot be protected"):
         request = read_request(
             own.names,
             own.kind,
@@ -129,7 +129,7 @@ class Cluster:
         rooted = Records(self._rooted(records, strata), self.numbers, units)
         sizes = dict(enumerate(strata.records))
         plan = plan_leaves(rooted, scaling(sums, request.weights), sizes, known.distinct, request)
-        made = self._made(rooted, plan, known)
+        made = self._grouped(rooted, plan, known)
         return self._result(made, known, plan, strata, before)
 
     def _numbered(self) -> "DataFrame":
@@ -182,7 +182,7 @@ class Cluster:
         joined = records.join(f.broadcast(roots), same(self.by, keys), "left").drop(*keys)
         return joined.withColumn("root", f.coalesce("root", f.lit(-1)))
 
-    def _made(self, records: Records, plan: LeafPlan, known: Overview) -> "DataFrame":
+    def _grouped(self, records: Records, plan: LeafPlan, known: Overview) -> "DataFrame":
         """The released numbers of all records, with the error and the size of each one's group."""
         from pyspark.sql import functions as f
         from pyspark.sql import types as t
@@ -262,7 +262,7 @@ class Cluster:
         )
 
     def _result(
-        self, made: "DataFrame", known: Overview, plan: LeafPlan, strata: Strata, before: Moments
+        self, grouped: "DataFrame", known: Overview, plan: LeafPlan, strata: Strata, before: Moments
     ) -> LargeMicroaggregation:
         from pyspark.sql import functions as f
         from pyspark.storagelevel import StorageLevel
@@ -270,20 +270,20 @@ class Cluster:
         request = self.request
         # In a leaf records stand by their true values, in a crowd as they came: now by what is released of them alone.
         shown = [f.xxhash64(*self.kept.values())] if self.kept else []
-        made = made.sortWithinPartitions(*self.numbers, *shown).persist(StorageLevel.DISK_ONLY)
+        grouped = grouped.sortWithinPartitions(*self.numbers, *shown).persist(StorageLevel.DISK_ONLY)
         try:
             groups = (
-                made.groupBy("members")
+                grouped.groupBy("members")
                 .agg(
                     f.count("*").alias("records"),
                     f.sum("error").alias("error"),
-                    *sums_asked(self.numbers, known),
+                    *sum_columns(self.numbers, known),
                     *fingerprint([self._shown(name) for name in self._names()]),
                 )
                 .collect()
             )
             self.steps.verification()
-            released, with_unit = self._typed(made)
+            released, with_unit = self._typed(grouped)
             own = Frame.of(released if with_unit is None else with_unit)
             measured = count_classes(own, request.quasi, request.unit)
             found = Counted(
@@ -312,14 +312,14 @@ class Cluster:
                 self.steps.began,
                 frame=released,
                 check=check,
-                stage=lambda result, place, force: stage_parts(
-                    released, place, force, result.records, result.columns, check
+                stage=lambda result, folder, force: stage_parts(
+                    released, folder, force, result.records, result.columns, check
                 ),
-                close=lambda: made.unpersist() and None,
+                close=lambda: grouped.unpersist() and None,
             )
             self._verified(result, known)
         except BaseException:
-            made.unpersist()
+            grouped.unpersist()
             raise
         return result
 
@@ -342,15 +342,17 @@ class Cluster:
             *(known.records, known.kept, known.least, known.largest),
         )
 
-    def _typed(self, made: "DataFrame") -> "tuple[DataFrame, DataFrame | None]":
+    def _typed(self, grouped: "DataFrame") -> "tuple[DataFrame, DataFrame | None]":
         """The released columns in their order, under their names, of their types; and with the unit, if it is dropped."""
 
-        def told(names: list[str]) -> "DataFrame":
+        def readable(names: list[str]) -> "DataFrame":
             columns = [self._shown(name).alias(f"r{place}") for place, name in enumerate(names)]
-            return made.select(*columns).toDF(*names)
+            return grouped.select(*columns).toDF(*names)
 
         unit, names = self.request.unit, self._names()
-        return told(names), told([*names, unit]) if unit is not None and unit in self.request.drop else None
+        return readable(names), readable(
+            [*names, unit]
+        ) if unit is not None and unit in self.request.drop else None
 
     def _names(self) -> list[str]:
         """The columns that are released."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-def moments_asked(columns: Sequence[str], known: Overview) -> "list[Column]":
+def moment_columns(columns: Sequence[str], known: Overview) -> "list[Column]":
     """What to ask of all records; values are taken near the middle of their range, so that large ones keep their digits."""
     from pyspark.sql import functions as f
 
@@ -23,7 +23,7 @@ def moments_asked(columns: Sequence[str], known: Overview) -> "list[Column]":
     ]
 
 
-def moments_found(row: Any, known: Overview) -> Moments:
+def moments_of(row: Any, known: Overview) -> Moments:
     """The moments from the answer."""
     size, units = len(known.least), known.units
     mean = np.array([float(row[f"mean{place}"]) for place in range(size)])
@@ -34,7 +34,7 @@ def moments_found(row: Any, known: Overview) -> Moments:
     return Moments.of_sums(known.records, middle, np.zeros(size), products, known.varying, units)
 
 
-def sums_asked(columns: Sequence[str], known: Overview) -> "list[Column]":
+def sum_columns(columns: Sequence[str], known: Overview) -> "list[Column]":
     """The same as plain sums: of parts of the records, which add up."""
     from pyspark.sql import functions as f
 

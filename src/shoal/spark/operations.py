@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from shoal.errors import InputError, parameter
 from shoal.operation import call
 from shoal.sources.address import FORMATS
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.session import session
 
 if TYPE_CHECKING:
@@ -149,6 +149,6 @@ def _is_there(path: Path) -> bool:
 
 def read_parquet(spark: "SparkSession", name: str) -> "DataFrame":
     """The records of a file, a folder or a pattern."""
-    with told(f"'{name}' cannot be read"):
+    with in_one_line(f"'{name}' cannot be read"):
         # A column that only some files have must not get lost; types that do not go together are refused.
         return spark.read.option("mergeSchema", "true").parquet(name)

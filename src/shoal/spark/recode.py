@@ -24,7 +24,7 @@ from shoal.runtime import Budget
 from shoal.runtime.observer import Observer, silent
 from shoal.spark.anonymity import count_classes
 from shoal.spark.arguments import on_cluster
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.frames import Frame, plain, same
 from shoal.spark.key_tuples import key_tuples, tuple_members
 from shoal.spark.look import guessed, some_records
@@ -82,7 +82,7 @@ def recode(
     number(suppress, "suppress", least=0.0, most=1.0)
     own.check_carried([name for name in own.names if name not in drop or name == unit])
     steps = Steps(observer, began)
-    with told("the records cannot be recoded"):
+    with in_one_line("the records cannot be recoded"):
         steps.reading()
         tuples, counts = key_tuples(own, names)
         members = None if unit is None else tuple_members(own, names, unit, tuples)
@@ -138,8 +138,8 @@ def recode(
                 *map(hierarchy_remark, found.keys.proposals),
             ),
             _check=check,
-            _stage=lambda place, force: stage_parts(
-                released, place, force, max(1, kept), tuple(names), check
+            _stage=lambda folder, force: stage_parts(
+                released, folder, force, max(1, kept), tuple(names), check
             ),
         )
         result.verify()
@@ -153,7 +153,7 @@ def _remarks(
     roles: Mapping[str, str] | None,
     unit: str | None,
     declared: str | None,
-    found: RecodedTuples,
+    recoded: RecodedTuples,
 ) -> list[Remark]:
     """Those of one machine, by the look of some records."""
     looked_at = some_records(frame)
@@ -163,19 +163,21 @@ def _remarks(
         guesses,
         names,
         [name for name in frame.names if name not in drop],
-        [name for name, level in found.levels.items() if level],
+        [name for name, level in recoded.levels.items() if level],
         (unit,),
         (),
     )
 
 
 def _expected(
-    tuples: pl.DataFrame, counts: np.ndarray, found: RecodedTuples
+    tuples: pl.DataFrame, counts: np.ndarray, recoded: RecodedTuples
 ) -> dict[tuple[str | None, ...], int]:
     """How many records each released combination must have; keys that stay as they are, as they are written."""
-    shown = [tuples[name] if level == 0 else found.labels[name] for name, level in found.levels.items()]
+    shown = [tuples[name] if level == 0 else recoded.labels[name] for name, level in recoded.levels.items()]
     expected: dict[tuple[str | None, ...], int] = {}
-    for row, count, kept in zip(zip(*shown, strict=True), counts.tolist(), found.kept.tolist(), strict=True):
+    for row, count, kept in zip(
+        zip(*shown, strict=True), counts.tolist(), recoded.kept.tolist(), strict=True
+    ):
         if kept:
             key = tuple(None if item is None else str(item) for item in row)
             expected[key] = expected.get(key, 0) + count
@@ -183,28 +185,28 @@ def _expected(
 
 
 def _released(
-    frame: Frame, names: Sequence[str], drop: Sequence[str], tuples: pl.DataFrame, found: RecodedTuples
+    frame: Frame, names: Sequence[str], drop: Sequence[str], tuples: pl.DataFrame, recoded: RecodedTuples
 ) -> "DataFrame":
     """The records with their keys at the levels chosen; those of combinations that are left out are not there."""
     from pyspark.sql import functions as f
 
     spark, data = frame.data.sparkSession, frame.data
     columns = {name: frame.own(name) for name in frame.names}
-    for place, (name, level) in enumerate(found.levels.items()):
+    for place, (name, level) in enumerate(recoded.levels.items()):
         own = frame.own(name)
         data = data.withColumn(own, plain(f.col(own), data.schema[own].dataType))
         if level == 0:
             continue
-        pairs = pl.DataFrame({f"v{place}": tuples[name], f"l{place}": found.labels[name]}).unique()
+        pairs = pl.DataFrame({f"v{place}": tuples[name], f"l{place}": recoded.labels[name]}).unique()
         told_ = f.broadcast(spark.createDataFrame(pairs.to_arrow()))
         data = data.join(told_, same([own], [f"v{place}"]), "left").drop(f"v{place}")
         columns[name] = f"l{place}"
-    if not found.kept.all():
+    if not recoded.kept.all():
         shown = [
-            (tuples[name] if level == 0 else found.labels[name]).alias(f"o{place}")
-            for place, (name, level) in enumerate(found.levels.items())
+            (tuples[name] if level == 0 else recoded.labels[name]).alias(f"o{place}")
+            for place, (name, level) in enumerate(recoded.levels.items())
         ]
-        out = pl.DataFrame(shown).filter(~pl.Series(found.kept)).unique()
+        out = pl.DataFrame(shown).filter(~pl.Series(recoded.kept)).unique()
         keys = [columns[name] for name in names]
         left_out = f.broadcast(spark.createDataFrame(out.to_arrow()))
         data = data.join(left_out, same(keys, [f"o{place}" for place in range(len(names))]), "left_anti")

@@ -79,13 +79,13 @@ def _check_java(home: str | None) -> None:
         )
 
 
-def java_version(said: str) -> int | None:
+def java_version(output: str) -> int | None:
     """The version that Java says of itself.
 
     >>> java_version('openjdk version "17.0.2" 2022-01-18'), java_version('java version "1.8.0_392"'), java_version("?")
     (17, 8, None)
     """
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    found = re.search(r'version "(?:1\.)?(\d+)', output)
     return None if found is None else int(found[1])
 
 

@@ -16,7 +16,7 @@ from shoal.microdata.microaggregation.leaves.overview import (
 from shoal.microdata.microaggregation.leaves.request import Request
 from shoal.microdata.microaggregation.leaves.scale import STEPS, ColumnSums
 from shoal.spark.frames import every
-from shoal.spark.moments import moments_asked, moments_found
+from shoal.spark.moments import moment_columns, moments_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -66,13 +66,13 @@ def surely_units(unit: "Column", k: int) -> "Column":
 def overview(
     records: "DataFrame",
     columns: Sequence[str],
-    kept: Mapping[str, str],
+    unchanged: Mapping[str, str],
     unit: "Column | None",
     request: Request,
 ) -> Overview:
     """One pass over all records; an ``InputError`` for what cannot be protected.
 
-    ``kept`` says what the columns that are kept are called here, by their own names; ``unit`` is whose record each is.
+    ``unchanged`` says what the columns that are kept are called here, by their own names; ``unit`` is whose record each is.
     """
     from pyspark.sql import functions as f
 
@@ -87,13 +87,13 @@ def overview(
             f.max(value).alias(f"largest_{name}"),
         ]
     asked.append(f.approx_count_distinct(f.when(whole, f.col("point")), 0.02).alias("distinct"))
-    rare = [name for name in request.may_be_rare() if name in kept]
+    rare = [name for name in request.may_be_rare() if name in unchanged]
     asked += [
-        f.approx_count_distinct(f.when(whole, f.xxhash64(kept[name]))).alias(f"values_{place}")
+        f.approx_count_distinct(f.when(whole, f.xxhash64(unchanged[name]))).alias(f"values_{place}")
         for place, name in enumerate(rare)
     ]
     # Of what is kept as it is, only the records that take part.
-    asked += fingerprint(list(kept.values()), whole)
+    asked += fingerprint(list(unchanged.values()), whole)
     row = records.agg(*asked).first()
     assert row is not None
     found = row.asDict()
@@ -147,7 +147,7 @@ def exact_sums(
             f.sum(f.shiftright(square, _HALF)).alias(f"high_{name}"),
             f.sum(square.bitwiseAND((1 << _HALF) - 1)).alias(f"low_{name}"),
         ]
-    row = records.agg(*asked, *moments_asked(columns, known)).first()
+    row = records.agg(*asked, *moment_columns(columns, known)).first()
     assert row is not None
     sums = [
         ColumnSums(
@@ -159,7 +159,7 @@ def exact_sums(
         )
         for name, least, largest in zip(columns, known.least, known.largest, strict=True)
     ]
-    return sums, moments_found(row, known)
+    return sums, moments_of(row, known)
 
 
 @dataclass(frozen=True, eq=False)

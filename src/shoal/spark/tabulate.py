@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError, parameter, unknown
 from shoal.spark.arguments import on_cluster
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 from shoal.spark.frames import Frame, kind_of, plain
 from shoal.tables.model.costs import COSTS, costs
 from shoal.tables.model.rules import Rule
@@ -65,7 +65,7 @@ def tabulate(
     for name in filter(None, (value, weight, cost if priced else None)):
         if own.kind(name) not in ("integer", "number"):
             raise InputError(f"column '{name}' is not numeric: it is of type {own.type_in_words(name)}")
-    with told("the records cannot be tabulated"):
+    with in_one_line("the records cannot be tabulated"):
         entries, counts = _entries(
             own, dimensions, value, contributor, holding, weight, cost if priced else None
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import Infeasible, InputError, parameter
 from shoal.sources.staged import check_folder, check_replaceable, parse_folder
-from shoal.spark.failures import told
+from shoal.spark.failures import in_one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,22 +20,22 @@ _PER_PART = 1_000_000
 class StagedParts:
     """Parts beside their place; Spark's own committer has finished them."""
 
-    def __init__(self, spark: "SparkSession", place: str, force: bool) -> None:
-        target = parse_folder(place)
+    def __init__(self, spark: "SparkSession", folder: str, force: bool) -> None:
+        target = parse_folder(folder)
         check_folder(target, force)
         jvm: Any = spark._jvm
         self._force = force
-        self._shown = place
+        self._shown = folder
         self._target = jvm.org.apache.hadoop.fs.Path(
             target.absolute().as_uri() if isinstance(target, Path) else str(target)
         )
-        with told(f"'{place}' cannot be written to"):
+        with in_one_line(f"'{folder}' cannot be written to"):
             self._files = self._target.getFileSystem(spark._jsc.hadoopConfiguration())
             if not force and self._files.exists(self._target):
-                raise InputError(f"'{place}' exists already; {parameter('force')} replaces it")
+                raise InputError(f"'{folder}' exists already; {parameter('force')} replaces it")
             if self._files.exists(self._target):
                 check_replaceable(
-                    place, (found.getPath().getName() for found in self._files.listStatus(self._target))
+                    folder, (found.getPath().getName() for found in self._files.listStatus(self._target))
                 )
         name = f".{self._target.getName()}.{secrets.token_hex(6)}.shoal"
         self._hidden = jvm.org.apache.hadoop.fs.Path(self._target.getParent(), name)
@@ -51,7 +51,7 @@ class StagedParts:
 
     def put(self) -> None:
         """Rename."""
-        with told(f"'{self._shown}' cannot be written to"):
+        with in_one_line(f"'{self._shown}' cannot be written to"):
             if self._force and self._files.exists(self._target):
                 self._moved = self._renamed(self._target, self._old)
             self._placed = self._renamed(self._beside, self._target)
@@ -92,7 +92,7 @@ class StagedParts:
 
 def stage_parts(
     frame: "DataFrame",
-    place: str,
+    folder: str,
     force: bool,
     records: int,
     columns: tuple[str, ...],
@@ -102,9 +102,9 @@ def stage_parts(
     from pyspark.sql import functions as f
 
     spark = frame.sparkSession
-    staged = StagedParts(spark, place, force)
+    staged = StagedParts(spark, folder, force)
     try:
-        with told(f"'{place}' cannot be written to"):
+        with in_one_line(f"'{folder}' cannot be written to"):
             own = frame.toDF(*(f"v{number}" for number in range(len(frame.columns))))
             keys = [f"v{frame.columns.index(name)}" for name in columns]
             parts = own.repartition(-(-records // _PER_PART), f.xxhash64(*keys)).sortWithinPartitions(
@@ -116,7 +116,7 @@ def stage_parts(
                 verify(written)
             except AssertionError:
                 raise Infeasible(
-                    f"'{place}' does not hold this result: read back it is another one, so nothing was written"
+                    f"'{folder}' does not hold this result: read back it is another one, so nothing was written"
                 ) from None
     except BaseException:
         staged.close()

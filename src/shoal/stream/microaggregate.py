@@ -30,7 +30,7 @@ from shoal.runtime.observer import Observer, silent
 from shoal.stream.classes import count_classes
 from shoal.stream.memory import Room, room_for, row_bytes, typical_bytes
 from shoal.stream.overview import exact_sums, moments_after, overview
-from shoal.stream.records import Source, as_kept, as_number, kind_of, some_records
+from shoal.stream.records import Source, as_number, as_unchanged, kind_of, some_records
 from shoal.stream.release import PartedRelease
 from shoal.stream.spill import Spill
 from shoal.stream.splitting import Numbered
@@ -177,7 +177,7 @@ class Streaming:
         above = max(plan.searched, default=-1) + 1
         own = {key: above + place for place, key in enumerate(roots.small)}
         schema = self.source.schema
-        rest = [as_kept(name, schema[name]).alias(f"r{place}") for place, name in enumerate(self.rest)]
+        rest = [as_unchanged(name, schema[name]).alias(f"r{place}") for place, name in enumerate(self.rest)]
         for frame in self.source.slices(self.room.slice, *self.expressions, *rest, *roots.columns):
             values, begins, keep = roots.of(frame, len(self.numbers))
             frame = frame.filter(pl.Series(keep))
@@ -244,7 +244,7 @@ class Streaming:
             self.steps.began,
             frame=frame,
             check=check,
-            stage=lambda result, place, force: stage_folder(parts, place, force, check),
+            stage=lambda result, folder, force: stage_folder(parts, folder, force, check),
             close=lambda: shutil.rmtree(scratch, ignore_errors=True),
         )
         result.verify()

@@ -10,7 +10,7 @@ from shoal.microdata.microaggregation.leaves.moments import Moments
 from shoal.microdata.microaggregation.leaves.overview import Overview, check_records, check_units
 from shoal.microdata.microaggregation.leaves.request import Request
 from shoal.microdata.microaggregation.leaves.scale import ColumnSums, step_of
-from shoal.stream.records import Source, as_kept, fingerprint, joined, numbers_of, unit_hash
+from shoal.stream.records import Source, as_unchanged, fingerprint, joined, numbers_of, unit_hash
 
 
 class _Sums:
@@ -33,7 +33,7 @@ class _Sums:
 
 
 def overview(
-    source: Source, size: int, columns: Sequence[pl.Expr], request: Request, kept: Sequence[str]
+    source: Source, size: int, columns: Sequence[pl.Expr], request: Request, unchanged: Sequence[str]
 ) -> Overview:
     """One pass; an ``InputError`` for what cannot be protected."""
     width = len(columns)
@@ -41,7 +41,9 @@ def overview(
     least, largest = np.full(width, np.inf), np.full(width, -np.inf)
     records, marks = 0, (0, 0)
     complete, units = 0, set[int]()
-    rest = [as_kept(name, source.schema[name]).alias(f"r{place}") for place, name in enumerate(kept)]
+    rest = [
+        as_unchanged(name, source.schema[name]).alias(f"r{place}") for place, name in enumerate(unchanged)
+    ]
     unit = [] if request.unit is None else [unit_hash(request.unit, source.schema[request.unit])]
     for frame in source.slices(size, *columns, *rest, *unit):
         values, keep = numbers_of(frame, width)
@@ -50,7 +52,7 @@ def overview(
         records += len(values)
         whole = frame.filter(pl.Series(keep))
         if rest:
-            marks = joined(marks, fingerprint(whole, [f"r{place}" for place in range(len(kept))]))
+            marks = joined(marks, fingerprint(whole, [f"r{place}" for place in range(len(unchanged))]))
         if unit and len(units) < request.k:
             units.update(whole["unit"].unique().head(request.k).to_list())
         values = values[keep]
@@ -74,7 +76,7 @@ def overview(
         complete,
         tuple(least.tolist()),
         tuple(largest.tolist()),
-        _distinct_values(source, [name for name in request.may_be_rare() if name in kept]),
+        _distinct_values(source, [name for name in request.may_be_rare() if name in unchanged]),
         marks,
     )
 

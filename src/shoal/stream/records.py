@@ -21,17 +21,17 @@ _HASH = "\0hash"
 class Source:
     """One or several Parquet files of the same columns."""
 
-    place: str
+    location: str
 
     @cached_property
     def plan(self) -> pl.LazyFrame:
         """A plan that reads them; an ``InputError`` if it cannot."""
         try:
-            if "://" in self.place:
-                plan = pl.scan_parquet(self.place)
+            if "://" in self.location:
+                plan = pl.scan_parquet(self.location)
                 plan.collect_schema()
                 return plan
-            folder = Path(self.place)
+            folder = Path(self.location)
             found = folder.glob("*.parquet") if folder.is_dir() else self._named()
             files = sorted(path for path in found if path.is_file())
             self._check_alike({path: pl.scan_parquet(path, glob=False).collect_schema() for path in files})
@@ -39,14 +39,14 @@ class Source:
             files = []
         if not files:
             raise InputError(
-                f"'{self.place}' cannot be read: it must be a Parquet file, a folder of them, or a pattern "
+                f"'{self.location}' cannot be read: it must be a Parquet file, a folder of them, or a pattern "
                 "such as 'data/*.parquet', and none of the files may be damaged"
             ) from None
         return pl.scan_parquet(files, glob=False)
 
     def _named(self) -> Iterable[Path]:
         """The file of that name, or all that a pattern of it means."""
-        named = Path(self.place)
+        named = Path(self.location)
         if named.exists():
             return [named]
         return Path(named.anchor).glob(str(named.relative_to(named.anchor)))
@@ -62,14 +62,14 @@ class Source:
                         for file, kind in ((some, first.get(name)), (path, schema.get(name)))
                     )
                     raise InputError(
-                        f"the files of '{self.place}' must have the same columns: of '{name}', {one}, {other}"
+                        f"the files of '{self.location}' must have the same columns: of '{name}', {one}, {other}"
                     )
 
     @cached_property
     def schema(self) -> pl.Schema:
         """Its columns and their types."""
         found = self.plan.collect_schema()
-        refuse_patterns(found, f"'{self.place}'")
+        refuse_patterns(found, f"'{self.location}'")
         return found
 
     @cached_property
@@ -85,7 +85,7 @@ class Source:
                 yield (part.select(*columns) if columns else part).collect(engine="streaming")
             except (pl.exceptions.PolarsError, OSError):
                 raise InputError(
-                    f"'{self.place}' cannot be read to its end: a file there is damaged"
+                    f"'{self.location}' cannot be read to its end: a file there is damaged"
                 ) from None
 
 
@@ -105,7 +105,7 @@ def kind_of(kind: Any) -> str | None:
     return "time" if kind == pl.Datetime else None
 
 
-def as_kept(name: str, kind: Any) -> pl.Expr:
+def as_unchanged(name: str, kind: Any) -> pl.Expr:
     """A column that is kept as it is, but that one value is never two: NaN is missing, minus nothing is nothing."""
     return _one_value(exactly(name), kind) if kind.is_float() else exactly(name)
 
@@ -140,7 +140,7 @@ def from_number(values: pl.Series, kind: Any, *, whole: bool) -> pl.Series:
 
 def unit_hash(name: str, kind: Any, seed: int = 0) -> pl.Expr:
     """A number for each unit; records without one are all of the same."""
-    return as_kept(name, kind).hash(seed).alias("unit")
+    return as_unchanged(name, kind).hash(seed).alias("unit")
 
 
 def numbers_of(frame: pl.DataFrame, width: int) -> tuple[np.ndarray, np.ndarray]:

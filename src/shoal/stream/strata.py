@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.exact_names import exactly
 from shoal.microdata.microaggregation.leaves.overview import check_strata
 from shoal.microdata.microaggregation.leaves.request import Request
-from shoal.stream.records import Source, as_kept, numbers_of, unit_hash
+from shoal.stream.records import Source, as_unchanged, numbers_of, unit_hash
 
 #: The values of a stratum.
 Key = tuple[Any, ...]
@@ -88,7 +88,7 @@ def _key(source: Source, name: str) -> pl.Expr:
         raise InputError(f"column '{name}' is of type {kind}, which cannot name strata")
     if kind.is_temporal():
         return exactly(name).to_physical()
-    return as_kept(name, kind)
+    return as_unchanged(name, kind)
 
 
 def _strata(

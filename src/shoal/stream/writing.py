@@ -17,10 +17,10 @@ from shoal.stream.records import scan_parts
 class StagedFolder:
     """Parts beside their place."""
 
-    def __init__(self, place: str, force: bool) -> None:
-        target = parse_folder(place)
+    def __init__(self, folder: str, force: bool) -> None:
+        target = parse_folder(folder)
         if not isinstance(target, Path):
-            raise InputError(f"'{place}' is not on this machine; write to a folder of it")
+            raise InputError(f"'{folder}' is not on this machine; write to a folder of it")
         check_folder(target, force)
         self._target = target.absolute()
         name = f".{self._target.name}.{secrets.token_hex(6)}.shoal"
@@ -54,11 +54,11 @@ class StagedFolder:
             shutil.rmtree(self._old, ignore_errors=True)
 
 
-def stage_folder(parts: Path, place: str, force: bool, verify: Callable[[Any], None]) -> StagedFolder:
+def stage_folder(parts: Path, folder: str, force: bool, verify: Callable[[Any], None]) -> StagedFolder:
     """Put parts beside their place, and check them there."""
-    staged = StagedFolder(place, force)
+    staged = StagedFolder(folder, force)
     try:
-        with unwritable(Path(place)):
+        with unwritable(Path(folder)):
             for part in sorted(parts.iterdir()):
                 try:
                     os.link(part, staged.path / part.name)
@@ -68,7 +68,7 @@ def stage_folder(parts: Path, place: str, force: bool, verify: Callable[[Any], N
             verify(scan_parts(staged.path))
         except AssertionError:
             raise Infeasible(
-                f"'{place}' does not hold this result: read back it is another one, so nothing was written"
+                f"'{folder}' does not hold this result: read back it is another one, so nothing was written"
             ) from None
     except BaseException:
         staged.close()

@@ -125,8 +125,8 @@ def test_what_is_kept_agrees_with_the_matrix_at_every_moment(seed):
         assert crowding.memory[OVERFLOW] == np.maximum(crowding.load - problem.capacities, 0).sum()
         for row, number, slots in zip(matrix, crowding.number, crowding.where, strict=True):
             assert sorted(slots[:number].tolist()) == np.flatnonzero(row).tolist()
-    assert one.found or one.crowding.memory[STEP] == 20_000
-    if one.found:
+    assert one.everybody_seated or one.crowding.memory[STEP] == 20_000
+    if one.everybody_seated:
         assert (one.matrix.sum(axis=0) <= problem.capacities).all()
 
 

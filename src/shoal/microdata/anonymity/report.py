@@ -12,7 +12,7 @@ from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -101,14 +101,14 @@ def facts(measured: "Measured", settings: AnonymitySettings) -> list[tuple[str, 
 
 def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, Any]]:
     found = _figures(result, settings)
-    pairs: list[tuple[str, Any]] = told(DEFINITIONS, found, ("records",))
+    pairs: list[tuple[str, Any]] = in_words(DEFINITIONS, found, ("records",))
     if result.units != result.records:
-        pairs += told(DEFINITIONS, found, ("units",))
-    pairs += told(DEFINITIONS, found, ("classes", "k"))
+        pairs += in_words(DEFINITIONS, found, ("units",))
+    pairs += in_words(DEFINITIONS, found, ("classes", "k"))
     pairs.append(("anonymity vector", str(result.vector)))
     if _ranked(result, settings):
         pairs.append(("rank", _rank_in_words(result)))
-    pairs += told(DEFINITIONS, found, ("below", "mean_class", "maximum_risk", "average_risk"))
+    pairs += in_words(DEFINITIONS, found, ("below", "mean_class", "maximum_risk", "average_risk"))
     pairs.append(
         ("a missing value", "is a value of its own" if result.null == "own" else "matches any value")
     )

@@ -9,7 +9,7 @@ from shoal.microdata.grouping.assurances import assurances as assurances
 from shoal.microdata.grouping.definitions import DEFINITIONS
 from shoal.operation import Rows
 from shoal.report import charts
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def page(result: "AttributeGrouping", settings: object = None) -> Page:
     out.section("Result")
     out.facts(
         [
-            *told(DEFINITIONS, result.to_dict(), DEFINITIONS),
+            *in_words(DEFINITIONS, result.to_dict(), DEFINITIONS),
             ("clusterings made", found.clustered),
             ("clusterings saved", found.saved),
             ("records left out", result.left_out),
@@ -137,7 +137,7 @@ def _course(out: Page, result: "AttributeGrouping") -> None:
 
 def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
     out.section(f"The genetic operators, {how}")
-    made = statistics.made.sum(axis=1)
+    made = statistics.children.sum(axis=1)
     survived, unused, improved, worse = (
         values.sum(axis=1).tolist()
         for values in (statistics.survived, statistics.unused, statistics.improved, statistics.worse)
@@ -160,9 +160,9 @@ def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
     )
     share = np.divide(
         100.0 * statistics.unused,
-        statistics.made,
-        out=np.full(statistics.made.shape, np.nan),
-        where=statistics.made > 0,
+        statistics.children,
+        out=np.full(statistics.children.shape, np.nan),
+        where=statistics.children > 0,
     )
     for title, values, axis in (
         ("Utilisation: children that never became parents. Lower is better.", share, "unused, %"),

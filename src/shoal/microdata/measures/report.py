@@ -295,7 +295,7 @@ def _measures(out: Page, result: "Comparison") -> None:
         [
             (
                 item.name,
-                _MISSED if result.not_measured and found[key] is None else item.told(found[key]),
+                _MISSED if result.not_measured and found[key] is None else item.text(found[key]),
                 item.meaning,
             )
             for key, item in DEFINITIONS.items()

@@ -54,7 +54,7 @@ from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.numbers import counted, whole
 from shoal.remarks import Remark, note, warning
 from shoal.runtime import Budget, Observer, Seeds, silent
-from shoal.runtime.budget import most_telling
+from shoal.runtime.budget import decisive
 from shoal.runtime.observer import Progress, Witness
 from shoal.runtime.threads import usable_threads
 
@@ -346,7 +346,7 @@ def microaggregate(
                 method=method,
                 iterations=sum(stratum.partition.work for stratum in solved),
                 seconds=sum(stratum.partition.seconds for stratum in solved),
-                stopped_by=most_telling(stratum.partition.stopped_by for stratum in solved),
+                stopped_by=decisive(stratum.partition.stopped_by for stratum in solved),
                 histories=tuple(
                     (name, partition.history.mapped(problem.percent)) for name, problem, partition in solved
                 ),

@@ -15,7 +15,7 @@ from shoal.microdata.microaggregation.exposure import (
 )
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.categories import CategoryChanges
@@ -185,10 +185,12 @@ def page(result: "Microaggregation", settings: object = None) -> "Page":
     chosen = "all that could be known, by the look of the columns" if result.quasi_guessed else "named"
     out.facts(
         [
-            *told(DEFINITIONS, found, ("records", "set_aside")),
+            *in_words(DEFINITIONS, found, ("records", "set_aside")),
             (DEFINITIONS["k_release"].name, f"{result.k_release}, over {', '.join(result.quasi)} ({chosen})"),
-            *told(DEFINITIONS, found, ("k_protected", "k", "below", "maximum_risk", "average_risk")),
-            *told(DEFINITIONS, found, ("loss_percent", "bound_percent", "bound_share_percent", "optimal")),
+            *in_words(DEFINITIONS, found, ("k_protected", "k", "below", "maximum_risk", "average_risk")),
+            *in_words(
+                DEFINITIONS, found, ("loss_percent", "bound_percent", "bound_share_percent", "optimal")
+            ),
             ("groups", f"{sizes.size:,} of {sizes.min()} to {sizes.max()} records"),
             ("search stopped by", str(result.stopped_by)),
         ]

@@ -17,7 +17,7 @@ from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason, informative
-from shoal.runtime.budget import most_telling
+from shoal.runtime.budget import decisive
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
@@ -161,7 +161,7 @@ class Microaggregation(Remarked, Glance):
     @property
     def stopped_by(self) -> StopReason:
         """What ended the search: the most telling reason over all parts."""
-        return most_telling(part.stopped_by for part in self.parts)
+        return decisive(part.stopped_by for part in self.parts)
 
     def verify(self, released: Any = None) -> None:
         """Recompute sizes, values, loss and K from a frame (by default the one held here); raise if they differ."""

@@ -28,7 +28,7 @@ from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.shown_keys import with_shown_keys
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Budget, Observer, Run, StopReason
-from shoal.runtime.budget import most_telling
+from shoal.runtime.budget import decisive
 from shoal.runtime.solver import Options, SearchContext, solver
 
 # Shares of people who would be left out at the levels that are tried as a beginning.
@@ -318,7 +318,7 @@ class _Attempts:
             # What was chosen may be the best of its kind; that of all kinds is proved by the bound alone.
             ended = [one.recoding.stopped_by for one in self.every if one.recoding is not None]
             unproved = [reason for reason in ended if reason is not StopReason.OPTIMAL]
-            run.finish(StopReason.OPTIMAL if optimal else most_telling([StopReason.ITERATIONS, *unproved]))
+            run.finish(StopReason.OPTIMAL if optimal else decisive([StopReason.ITERATIONS, *unproved]))
         return replace(
             best,
             bound=None if bound is None else min(bound, best.value),

@@ -12,7 +12,7 @@ from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
 from shoal.report import charts
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def page(result: "Recoded", settings: object = None) -> Page:
     out.facts(
         [
             *facts(result, settings),
-            *told(DEFINITIONS, found, ("bound", "optimal", "below", "maximum_risk", "average_risk")),
+            *in_words(DEFINITIONS, found, ("bound", "optimal", "below", "maximum_risk", "average_risk")),
         ]
     )
     for warning in result.warnings:

@@ -15,7 +15,7 @@ from shoal.microdata.recoding.solution import Scope
 from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason
-from shoal.runtime.budget import most_telling
+from shoal.runtime.budget import decisive
 from shoal.runtime.secrets import Secret
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Recoded(Remarked, Glance):
     @property
     def stopped_by(self) -> StopReason:
         """What ended the search: the most telling reason over all strata."""
-        return most_telling(part.solution.stopped_by for part in self.parts)
+        return decisive(part.solution.stopped_by for part in self.parts)
 
     @property
     def scope(self) -> Scope:

@@ -16,7 +16,7 @@ from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
-from shoal.report.definitions import amount, share, told
+from shoal.report.definitions import amount, share, in_words
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _shown(result: "Risk") -> list[str]:
 def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     """What is to be known first."""
     known = figures(result, settings)
-    pairs: list[tuple[str, Any]] = told(DEFINITIONS, known, ("records",))
+    pairs: list[tuple[str, Any]] = in_words(DEFINITIONS, known, ("records",))
     if result.unit is not None:
         pairs.append(
             (
@@ -161,7 +161,7 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     if result.households is not None:
         pairs.append(("households", f"{result.households:,}"))
     pairs += [
-        *told(DEFINITIONS, known, ("k", "uniques", "pairs", "worst_risk")),
+        *in_words(DEFINITIONS, known, ("k", "uniques", "pairs", "worst_risk")),
         *_of_intruder("journalist", result.journalist),
         (
             "risk of a record, journalist",

@@ -32,7 +32,7 @@ class SwitchOff:
 
     >>> control = SwitchOff(operators=2, after=2)
     >>> for survivors in ([0, 3], [0, 1]):
-    ...     control.update(made=[10, 10], survived=survivors)
+    ...     control.update(children=[10, 10], survived=survivors)
     >>> control.active.tolist()
     [False, True]
     """
@@ -42,9 +42,9 @@ class SwitchOff:
         self.active = np.ones(operators, dtype=bool)
         self._barren = np.zeros(operators, dtype=np.int64)
 
-    def update(self, made: Iterable[int], survived: Iterable[int]) -> None:
+    def update(self, children: Iterable[int], survived: Iterable[int]) -> None:
         """Take in how many children each operator made in a generation, and how many of them survived it."""
-        were_made = np.fromiter(made, dtype=np.int64)
+        were_made = np.fromiter(children, dtype=np.int64)
         have_survived = np.fromiter(survived, dtype=np.int64)
         self._barren[(were_made > 0) & (have_survived == 0)] += 1
         self._barren[have_survived > 0] = 0

@@ -172,9 +172,9 @@ class OnlyNovel:
         self.replace(state, population, offspring.only(novel))
 
 
-def _put(place: int, population: Population[Any], offspring: Population[Any], child: int) -> None:
-    if place != replacement.DISCARDED:
-        population.put(place, offspring, child)
+def _put(position: int, population: Population[Any], offspring: Population[Any], child: int) -> None:
+    if position != replacement.DISCARDED:
+        population.put(position, offspring, child)
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,11 @@ class Population(Generic[Chromosome]):
         """The members from the fittest to the least fit; equals stay in their order."""
         return self.only(ranking(self.keys))
 
-    def put(self, place: int, newcomers: "Population[Chromosome]", newcomer: int) -> None:
+    def put(self, position: int, newcomers: "Population[Chromosome]", newcomer: int) -> None:
         """Let a newcomer take the place of a member."""
-        self.members[place] = newcomers.members[newcomer]
-        self.keys[place] = newcomers.keys[newcomer]
-        self.numbers[place] = newcomers.numbers[newcomer]
+        self.members[position] = newcomers.members[newcomer]
+        self.keys[position] = newcomers.keys[newcomer]
+        self.numbers[position] = newcomers.numbers[newcomer]
 
 
 def as_keys(keys: Iterable[Any], *, like: np.ndarray | None = None) -> np.ndarray:

@@ -28,13 +28,13 @@ class CatalogueTable:
 
 def find(connection: sa.Connection, name: str) -> CatalogueTable:
     """An existing table or view; ``InputError`` with the closest name otherwise."""
-    place = place_of(connection, name)
+    place = locate(connection, name)
     if place.kind == "new":
         raise unknown("table", name, visible(connection, place.schema), where="in the database")
     return place
 
 
-def place_of(connection: sa.Connection, name: str) -> CatalogueTable:
+def locate(connection: sa.Connection, name: str) -> CatalogueTable:
     """Where a table is or would be: a name with a dot that is no table as it stands has a schema before the dot."""
     inspector = sa.inspect(connection)
     place = _look_up(inspector, name, None)
@@ -52,7 +52,7 @@ def place_of(connection: sa.Connection, name: str) -> CatalogueTable:
 def kind_of(address: TableAddress) -> str:
     """Whether a place of a database is a table, a view or new."""
     with connected(address.database) as connection:
-        return place_of(connection, address.table).kind
+        return locate(connection, address.table).kind
 
 
 def visible(connection: sa.Connection, schema: str | None = None) -> list[str]:
@@ -62,15 +62,15 @@ def visible(connection: sa.Connection, schema: str | None = None) -> list[str]:
     return [name for name in names if not name.startswith(OWN)]
 
 
-def describe(connection: sa.Connection, place: CatalogueTable) -> list[Any]:
+def describe(connection: sa.Connection, table: CatalogueTable) -> list[Any]:
     """The columns of an existing table, as SQLAlchemy describes them."""
-    described: list[Any] = list(sa.inspect(connection).get_columns(place.table, place.schema))
+    described: list[Any] = list(sa.inspect(connection).get_columns(table.table, table.schema))
     return [column | {"name": _unescaped(connection, column["name"])} for column in described]
 
 
-def primary_key(connection: sa.Connection, place: CatalogueTable) -> list[str]:
+def primary_key(connection: sa.Connection, table: CatalogueTable) -> list[str]:
     """The names of the columns of the primary key, if there is one."""
-    key = sa.inspect(connection).get_pk_constraint(place.table, place.schema)
+    key = sa.inspect(connection).get_pk_constraint(table.table, table.schema)
     return [_unescaped(connection, name) for name in key["constrained_columns"]]
 
 
@@ -85,11 +85,11 @@ def check_columns(connection: sa.Connection, names: Sequence[str]) -> None:
         seen[key] = name
 
 
-def make_table(place: CatalogueTable, columns: Iterable[tuple[str, Any]], **options: Any) -> sa.Table:
+def make_table(table: CatalogueTable, columns: Iterable[tuple[str, Any]], **options: Any) -> sa.Table:
     """A table for statements; all its names get quoted."""
-    schema = quoted_name(place.schema, quote=True) if place.schema else None
+    schema = quoted_name(table.schema, quote=True) if table.schema else None
     return sa.Table(
-        quoted_name(place.table, quote=True),
+        quoted_name(table.table, quote=True),
         sa.MetaData(),
         *(sa.Column(quoted_name(name, quote=True), kind, nullable=True) for name, kind in columns),
         schema=schema,
@@ -97,14 +97,14 @@ def make_table(place: CatalogueTable, columns: Iterable[tuple[str, Any]], **opti
     )
 
 
-def referring(connection: sa.Connection, place: CatalogueTable) -> list[str]:
+def referring(connection: sa.Connection, table: CatalogueTable) -> list[str]:
     """Other tables whose foreign keys point to this one."""
-    keys = sa.inspect(connection).get_multi_foreign_keys(schema=place.schema)
+    keys = sa.inspect(connection).get_multi_foreign_keys(schema=table.schema)
     return sorted(
         {
             name
             for (_, name), foreign in keys.items()
-            if name != place.table and any(key["referred_table"] == place.table for key in foreign)
+            if name != table.table and any(key["referred_table"] == table.table for key in foreign)
         }
     )
 

@@ -73,7 +73,7 @@ def _open_sqlite(database: Database, *, writing: bool) -> sa.Connection:
             connection = stack.enter_context(engine.connect())
             connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
         except Exception as error:
-            raise connection_failure(database, error, password_given=False) from None
+            raise connection_failure(database, error, with_password=False) from None
         stack.pop_all()
     return connection
 
@@ -95,7 +95,7 @@ def _open_server(database: Database) -> sa.Connection:
             refused = asks_for_password(error) or (key in _typed)
             _typed.pop(key, None)
             if given or not refused or not _somebody_there():
-                raise connection_failure(database, error, password_given=password is not None) from None
+                raise connection_failure(database, error, with_password=password is not None) from None
             password = _typed[key] = getpass.getpass(f"Password for {database}: ")
     _typed.pop(key, None)
     raise InputError(f"user '{database.user}' or the password was refused by {database}")

@@ -65,16 +65,16 @@ def _exactly(choice: types.Selected, column: sa.Column[Any], dialect: str) -> tu
 
 
 def _notes(
-    connection: sa.Connection, place: catalogue.CatalogueTable, names: list[str], records: int
+    connection: sa.Connection, table: catalogue.CatalogueTable, names: list[str], records: int
 ) -> tuple[str, ...]:
-    if records < _LARGE or place.kind != "table" or _indexed(connection, place, set(names)):
+    if records < _LARGE or table.kind != "table" or _indexed(connection, table, set(names)):
         return ()
     listed = ", ".join(names)
     return (f"the database counted the records; an index on ({listed}) would spare it the whole table",)
 
 
-def _indexed(connection: sa.Connection, place: catalogue.CatalogueTable, names: set[str]) -> bool:
+def _indexed(connection: sa.Connection, table: catalogue.CatalogueTable, names: set[str]) -> bool:
     """Whether an index begins with these columns, in any order."""
-    indexes = sa.inspect(connection).get_indexes(place.table, place.schema)
-    every = [index["column_names"] for index in indexes] + [catalogue.primary_key(connection, place)]
+    indexes = sa.inspect(connection).get_indexes(table.table, table.schema)
+    every = [index["column_names"] for index in indexes] + [catalogue.primary_key(connection, table)]
     return any(set(columns[: len(names)]) == names for columns in every)

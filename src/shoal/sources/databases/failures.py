@@ -76,11 +76,11 @@ def one_line(doing: str) -> Iterator[None]:
         raise InputError(f"{doing}: {_reason(error)}") from None
 
 
-def connection_failure(database: Database, error: Exception, *, password_given: bool) -> InputError:
+def connection_failure(database: Database, error: Exception, *, with_password: bool) -> InputError:
     """Why no connection came about, without a word from the driver."""
     cause = getattr(error, "orig", None) or error
     words = str(cause)
-    if asks_for_password(error) and not password_given:
+    if asks_for_password(error) and not with_password:
         return InputError(f"{database} asks for a password; give it in SHOAL_DB_PASSWORD")
     code = _code(cause)
     if "cryptography" in words:

@@ -35,10 +35,10 @@ def see_one_state(connection: sa.Connection) -> None:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def fetch(connection: sa.Connection, place: catalogue.CatalogueTable) -> pl.DataFrame:
+def fetch(connection: sa.Connection, source: catalogue.CatalogueTable) -> pl.DataFrame:
     """A whole table as the transaction of the connection sees it."""
-    table = reflect(connection, place)
-    return _fetch(connection, table, list(table.columns), _order(connection, place, table))
+    table = reflect(connection, source)
+    return _fetch(connection, table, list(table.columns), _order(connection, source, table))
 
 
 def table_names(database: Database) -> tuple[str, ...]:
@@ -47,10 +47,10 @@ def table_names(database: Database) -> tuple[str, ...]:
         return tuple(catalogue.visible(connection))
 
 
-def reflect(connection: sa.Connection, place: catalogue.CatalogueTable) -> sa.Table:
+def reflect(connection: sa.Connection, source: catalogue.CatalogueTable) -> sa.Table:
     """A table with the names and types that the catalogue gives its columns."""
-    described = catalogue.describe(connection, place)
-    return catalogue.make_table(place, ((column["name"], column["type"]) for column in described))
+    described = catalogue.describe(connection, source)
+    return catalogue.make_table(source, ((column["name"], column["type"]) for column in described))
 
 
 def choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa.Column[Any]]:
@@ -60,11 +60,11 @@ def choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa
 
 
 def _order(
-    connection: sa.Connection, place: catalogue.CatalogueTable, table: sa.Table
+    connection: sa.Connection, source: catalogue.CatalogueTable, table: sa.Table
 ) -> list[sa.Column[Any]]:
-    if place.kind != "table":
+    if source.kind != "table":
         return []
-    key = catalogue.primary_key(connection, place)
+    key = catalogue.primary_key(connection, source)
     return [column for name in key for column in table.columns if column.name == name]
 
 

@@ -52,15 +52,15 @@ def _check_frame(frame: pl.DataFrame, keys: list[str]) -> None:
         raise InputError("several records have the same key")
 
 
-def _check_engine(connection: sa.Connection, place: CatalogueTable) -> None:
-    if place.kind != "table":
-        raise InputError(f"'{place.table}' is a view and cannot be updated")
+def _check_engine(connection: sa.Connection, target: CatalogueTable) -> None:
+    if target.kind != "table":
+        raise InputError(f"'{target.table}' is a view and cannot be updated")
     if connection.dialect.name in ("mysql", "mariadb"):
-        options = sa.inspect(connection).get_table_options(place.table, place.schema)
+        options = sa.inspect(connection).get_table_options(target.table, target.schema)
         engine = str(options.get("mysql_engine") or options.get("mariadb_engine") or "")
         if engine.lower() != "innodb":
             raise InputError(
-                f"table '{place.table}' is of engine {engine}, which cannot undo a broken update"
+                f"table '{target.table}' is of engine {engine}, which cannot undo a broken update"
             )
 
 
@@ -77,7 +77,7 @@ def _check_types(frame: pl.DataFrame, keys: list[str], known: dict[str, sa.Colum
 
 def _news(
     connection: sa.Connection,
-    place: CatalogueTable,
+    target: CatalogueTable,
     frame: pl.DataFrame,
     keys: list[str],
     known: dict[str, sa.Column[Any]],
@@ -89,7 +89,7 @@ def _news(
     short = {f"k{i}": name for i, name in enumerate(keys)} | {f"v{i}": name for i, name in enumerate(rest)}
     kinds = {own: _kind(known[name].type, frame[name], dialect) for own, name in short.items()}
     if maria:
-        collations = _collations(connection, place)
+        collations = _collations(connection, target)
         kinds |= {
             f"k{i}": _text_key(known[key].type, frame[key], collations.get(key)) for i, key in enumerate(keys)
         }
@@ -130,15 +130,15 @@ def _text_key(kind: Any, values: pl.Series, collation: str | None) -> Any:
     )
 
 
-def _collations(connection: sa.Connection, place: CatalogueTable) -> dict[str, str]:
+def _collations(connection: sa.Connection, target: CatalogueTable) -> dict[str, str]:
     names: list[sa.ColumnClause[Any]] = [
         sa.column(name) for name in ("table_schema", "table_name", "column_name", "collation_name")
     ]
     columns = sa.table("columns", *names, schema="information_schema")
-    schema = sa.func.database() if place.schema is None else place.schema
+    schema = sa.func.database() if target.schema is None else target.schema
     statement = sa.select(names[2], names[3]).select_from(columns)
     rows = connection.execute(
-        statement.where(names[0] == schema, names[1] == place.table, names[3].is_not(None))
+        statement.where(names[0] == schema, names[1] == target.table, names[3].is_not(None))
     )
     return {str(name): str(collation) for name, collation in rows}
 

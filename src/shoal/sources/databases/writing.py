@@ -132,7 +132,7 @@ def check_table(address: TableAddress, force: bool) -> None:
             raise InputError(f"folder '{Path(database.database).parent}' does not exist")
         return
     with connected(database) as connection, one_line(f"table '{address.table}' cannot be written"):
-        _check_place(connection, catalogue.place_of(connection, address.table), force=force)
+        _check_target(connection, catalogue.locate(connection, address.table), force=force)
 
 
 def _write(
@@ -140,8 +140,8 @@ def _write(
 ) -> CatalogueTable:
     """Load the records where nobody sees them yet, and say where that is."""
     dialect = connection.dialect.name
-    place = catalogue.place_of(connection, name)
-    _check_place(connection, place, force=force)
+    place = catalogue.locate(connection, name)
+    _check_target(connection, place, force=force)
     catalogue.check_columns(connection, frame.columns)
     columns = [(column, types.sql_type(frame[column], dialect)) for column in frame.columns]
     records = frame.select(types.storable(frame[column], dialect) for column in frame.columns)
@@ -154,30 +154,30 @@ def _write(
     return place
 
 
-def _check_place(connection: sa.Connection, place: CatalogueTable, *, force: bool) -> None:
-    if place.kind == "view":
-        raise InputError(f"'{place.table}' is a view and cannot be written to")
-    if place.kind == "table" and not force:
-        raise InputError(f"table '{place.table}' exists already; {parameter('force')} replaces it")
-    if place.kind == "table" and (others := catalogue.referring(connection, place)):
+def _check_target(connection: sa.Connection, target: CatalogueTable, *, force: bool) -> None:
+    if target.kind == "view":
+        raise InputError(f"'{target.table}' is a view and cannot be written to")
+    if target.kind == "table" and not force:
+        raise InputError(f"table '{target.table}' exists already; {parameter('force')} replaces it")
+    if target.kind == "table" and (others := catalogue.referring(connection, target)):
         raise InputError(
-            f"table '{place.table}' is referred to by '{others[0]}'; write to a new table instead"
+            f"table '{target.table}' is referred to by '{others[0]}'; write to a new table instead"
         )
 
 
-def _refuse_losing_keys(connection: sa.Connection, place: CatalogueTable) -> None:
-    if sa.inspect(connection).get_foreign_keys(place.table, place.schema):
+def _refuse_losing_keys(connection: sa.Connection, target: CatalogueTable) -> None:
+    if sa.inspect(connection).get_foreign_keys(target.table, target.schema):
         raise InputError(
-            f"table '{place.table}' has foreign keys that would get lost; write to a new table instead"
+            f"table '{target.table}' has foreign keys that would get lost; write to a new table instead"
         )
 
 
 def _same_shape(
-    connection: sa.Connection, place: CatalogueTable, records: pl.DataFrame, kinds: dict[str, Any]
+    connection: sa.Connection, target: CatalogueTable, records: pl.DataFrame, kinds: dict[str, Any]
 ) -> bool:
     """Whether the old table can take the new records as it is."""
     dialect = connection.dialect.name
-    described = catalogue.describe(connection, place)
+    described = catalogue.describe(connection, target)
     if [column["name"] for column in described] != records.columns:
         return False
     for column in described:
@@ -206,17 +206,17 @@ def _same_type(old: Any, new: Any, dialect: str) -> bool:
 
 def _replace_in_transaction(
     connection: sa.Connection,
-    place: CatalogueTable,
+    target: CatalogueTable,
     columns: list[tuple[str, Any]],
     records: pl.DataFrame,
     *,
     keep: bool,
 ) -> None:
-    table = catalogue.make_table(place, columns)
+    table = catalogue.make_table(target, columns)
     if keep:
         _empty(connection, table)
     else:
-        if place.kind == "table":
+        if target.kind == "table":
             table.drop(connection)
         table.create(connection)
     load(connection, table, records)
@@ -252,23 +252,23 @@ class _Shadow:
 
 def _load_shadow(
     connection: sa.Connection,
-    place: CatalogueTable,
+    target: CatalogueTable,
     columns: list[tuple[str, Any]],
     records: pl.DataFrame,
     *,
     keep: bool,
     shadows: list[_Shadow],
 ) -> CatalogueTable:
-    digest = hashlib.sha256(place.table.encode()).hexdigest()[:16]
-    new = CatalogueTable(f"{catalogue.OWN}new_{digest}", place.schema, "table")
-    old = CatalogueTable(f"{catalogue.OWN}old_{digest}", place.schema, "table")
+    digest = hashlib.sha256(target.table.encode()).hexdigest()[:16]
+    new = CatalogueTable(f"{catalogue.OWN}new_{digest}", target.schema, "table")
+    old = CatalogueTable(f"{catalogue.OWN}old_{digest}", target.schema, "table")
     quote = connection.dialect.identifier_preparer.format_table
-    table_name, new_name, old_name = (quote(catalogue.make_table(each, ())) for each in (place, new, old))
-    shadow = _Shadow(table_name, new_name, old_name, replaces=place.kind == "table")
+    table_name, new_name, old_name = (quote(catalogue.make_table(each, ())) for each in (target, new, old))
+    shadow = _Shadow(table_name, new_name, old_name, replaces=target.kind == "table")
     # A lock tells a replacement under way from the leftovers of one that was killed.
-    lock = f"shoal {digest} {place.schema or ''}"[:64]
+    lock = f"shoal {digest} {target.schema or ''}"[:64]
     if not connection.execute(sa.select(sa.func.get_lock(lock, LOCK_SECONDS))).scalar():
-        raise InputError(f"table '{place.table}' is being replaced by another process")
+        raise InputError(f"table '{target.table}' is being replaced by another process")
     shadow.remove(connection)
     shadows.append(shadow)
     table = catalogue.make_table(new, columns, mysql_engine="InnoDB", mysql_charset="utf8mb4")

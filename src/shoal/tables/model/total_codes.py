@@ -27,7 +27,7 @@ def named_totals(
 ) -> dict[str, str]:
     """The code of the total by dimension, as somebody names it: for all of them, or as ``DIMENSION=CODE``.
 
-    >>> given_totals(["T", "SIZE=ALL"], ["ACTIVITY", "SIZE"])
+    >>> named_totals(["T", "SIZE=ALL"], ["ACTIVITY", "SIZE"])
     {'ACTIVITY': 'T', 'SIZE': 'ALL'}
     """
     if isinstance(total, Mapping):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.remarks import Remark, remarks_in_json, warning
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.runtime.budget import StopReason
 from shoal.tables.definitions import AUDIT
@@ -86,7 +86,7 @@ def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
 def _verdict(result: "Audited", figures: dict[str, Any]) -> list[tuple[str, str]]:
     """The verdict in numbers; there is something not judged only where there was no time."""
     judged = "not_judged" if result.audit.complete else ""
-    pairs = told(AUDIT, figures, [name for name in AUDIT if name in figures and name != judged])
+    pairs = in_words(AUDIT, figures, [name for name in AUDIT if name in figures and name != judged])
     if not figures["not_judged"]:
         return pairs
     # None of those that nobody looked at is no verdict.

@@ -15,4 +15,4 @@ def gap(table: "Table") -> dict[str, float]:
 
 def gap_in_words(table: "Table") -> list[tuple[str, str]]:
     """The same for people."""
-    return [(GAP.name, GAP.told(value)) for value in gap(table).values()]
+    return [(GAP.name, GAP.text(value)) for value in gap(table).values()]

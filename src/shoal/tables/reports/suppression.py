@@ -9,7 +9,7 @@ from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.remarks import Remark, note, remarks_in_json
 from shoal.report import charts
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.tables.definitions import PATTERN
 from shoal.tables.reports.assurances import suppressed
@@ -78,16 +78,16 @@ def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
     found = result.suppression.to_dict()
     pairs: list[tuple[str, Any]] = [
         ("method", found["method"]),
-        *told(PATTERN, found, ("primary", "complementary", "cost", "bound", "gap_percent")),
+        *in_words(PATTERN, found, ("primary", "complementary", "cost", "bound", "gap_percent")),
         *([("proved optimal", "yes")] if found["optimal"] else []),
-        *told(PATTERN, found, ("value_hidden_percent", "safe")),
+        *in_words(PATTERN, found, ("value_hidden_percent", "safe")),
         *result.suppression.audit.reached_in_words(),
         *gap_in_words(result.table.base),
         ("protected against", found["attacker"]),
         ("stopped by", found["stopped_by"]),
         ("seconds", found["seconds"]),
     ]
-    return [*pairs, *(told(PATTERN, found, ("disclosed",)) if found["disclosed"] else [])]
+    return [*pairs, *(in_words(PATTERN, found, ("disclosed",)) if found["disclosed"] else [])]
 
 
 def tables(result: "Suppressed", settings: object) -> list[Rows]:
@@ -116,13 +116,13 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     page.facts(
         [
             ("cells", problem.table.cells),
-            *told(PATTERN, found, ("primary", "complementary")),
+            *in_words(PATTERN, found, ("primary", "complementary")),
             ("share of cells hidden", f"{100.0 * hidden.mean():.2f} %"),
-            *told(PATTERN, found, ("value_hidden_percent", "cost", "bound", "gap_percent")),
+            *in_words(PATTERN, found, ("value_hidden_percent", "cost", "bound", "gap_percent")),
             ("optimal for this cost, attacker and bounds", solution.optimal),
-            *told(PATTERN, found, ("safe", "smallest_margin_percent")),
+            *in_words(PATTERN, found, ("safe", "smallest_margin_percent")),
             *result.audit.reached_in_words(),
-            *told(PATTERN, found, ("doubtful_if_bounded", "disclosed")),
+            *in_words(PATTERN, found, ("doubtful_if_bounded", "disclosed")),
             *gap_in_words(problem.table),
         ]
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.tables.definitions import TABULATION
 from shoal.tables.reports.assurances import tabulated
@@ -39,7 +39,7 @@ def figures(tabulation: "Tabulation", settings: object) -> dict[str, Any]:
 def facts(tabulation: "Tabulation", settings: object) -> list[tuple[str, Any]]:
     """The same for people."""
     return [
-        *told(TABULATION, figures(tabulation, settings), ("cells", "sensitive")),
+        *in_words(TABULATION, figures(tabulation, settings), ("cells", "sensitive")),
         *((f"by {rule}", f"{count:,}") for rule, count in tabulation.by_rule.items()),
         *gap_in_words(tabulation.table),
     ]

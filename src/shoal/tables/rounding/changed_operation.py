@@ -104,4 +104,4 @@ def marked_intervals(result: Any) -> Any:
     """What can be computed, marked as internal."""
     from shoal.sources.internal import marked
 
-    return marked(result.found.intervals)
+    return marked(result.changed.intervals)

@@ -48,7 +48,7 @@ def published_product(
 def _check(check: "Callable[[Any, np.ndarray], None]", result: Any, frame: "pl.DataFrame") -> None:
     from shoal.tables.rounding.changed_tables import figures_by_name
 
-    check(result.found, figures_by_name(result.layout.table, frame, result.layout.layout))
+    check(result.changed, figures_by_name(result.layout.table, frame, result.layout.layout))
 
 
 def published_files(stem: str, title: str) -> tuple[tuple[str, str], ...]:

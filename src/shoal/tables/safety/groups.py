@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.runtime.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import best_values, whole_numbers
 from shoal.tables.model.count_rules import InOneCell
 from shoal.tables.problem import Problem
 from shoal.tables.safety.watching import Watch, unwatched
@@ -82,7 +82,7 @@ class _Changes:
         ends = (self._low, self._high)
         solver = whole_numbers(-goal, *ends, self._rows, whole=whole, stop=self._watch.late, **limits)
         self._watch.look()
-        return found_values(solver)
+        return best_values(solver)
 
 
 def with_room_beside(problem: Problem, groups: Sequence[InOneCell]) -> Problem:

@@ -31,7 +31,7 @@ class Limits:
     def holds(self, ends: tuple[float, float]) -> bool:
         """Whether an interval leaves as much open.
 
-        >>> Limits(8.0, 12.0, 0.0, 1e-6).kept((7.0, 12.0)), Limits(8.0, 12.0, 6.0, 1e-6).kept((7.0, 12.0))
+        >>> Limits(8.0, 12.0, 0.0, 1e-6).holds((7.0, 12.0)), Limits(8.0, 12.0, 6.0, 1e-6).holds((7.0, 12.0))
         (True, False)
         """
         low, high = ends

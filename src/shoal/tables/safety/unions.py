@@ -57,7 +57,7 @@ def small_unions(
 
     >>> cells = {("d1", "total"): 9.0, ("d2", "total"): 8.0, ("total", "g1"): 5.0, ("total", "g2"): 11.0}
     >>> choice = Choice((("d1", "total"), ("d2", "total")), {("total", "g1"): (0,), ("total", "g2"): (0, 1)})
-    >>> small_unions(PublicTable(("d", "g"), cells, ()), [choice], 3).found[0].parts
+    >>> small_unions(PublicTable(("d", "g"), cells, ()), [choice], 3).smallest[0].parts
     (('total', 'g1'), ('total', 'g2'))
     """
     found: list[SmallUnion] = []

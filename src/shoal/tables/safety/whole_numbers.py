@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.runtime.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import best_values, whole_numbers
 from shoal.tables.model.table import Table
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.watching import Watch, unwatched
@@ -58,7 +58,7 @@ def with_whole_figures(table: Table, hidden: np.ndarray, least: float, slack: fl
         (table.matrix[:, hidden].tocsr(), right - off, right + off),
         mip_max_nodes=_MOST_NODES,
     )
-    found = found_values(solver)
+    found = best_values(solver)
     if found is None:
         raise InputError(
             "no whole numbers were found that fit what the published table shows; if these are no counts, leave out "
@@ -126,7 +126,7 @@ def integer_failures(
             limits: dict[str, Any] = {"mip_max_nodes": _NODES, **first, **watch.seconds_left()}
             solver = whole_numbers(goal, *ends, rows, stop=watch.late, **limits)
             watch.look()
-            found = found_values(solver)
+            found = best_values(solver)
             if found is None:
                 continue
             reached += abs(found[at])
@@ -174,7 +174,7 @@ def whole_ends(
             least = float(solver.getInfo().mip_dual_bound)
             if np.isfinite(least):
                 proved[end][place] = max(proved[end][place], np.ceil(least - 1e-6))
-            found = found_values(solver)
+            found = best_values(solver)
             if found is not None:
                 change = np.rint(found[columns])
                 shown = [np.minimum(shown[0], change), np.minimum(shown[1], -change)]

@@ -9,7 +9,7 @@ from shoal.appointments.definitions import DEFINITIONS
 from shoal.appointments.methods import METHODS
 from shoal.appointments.writing import WRITTEN_BACK
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.settings import SettingField
 from shoal.web.activities.operation_activity import numbered_file
 from shoal.web.datasets import Dataset
@@ -280,10 +280,15 @@ def _overview(tables: list[dict[str, Any]]) -> None:
 def _figures(found: dict[str, Any]) -> None:
     parts.facts(
         [
-            (*told(DEFINITIONS, found, ("k",))[0], "good" if found["k"] >= found["k_required"] else "bad"),
-            *told(DEFINITIONS, found, ("k_before", "k_bound", "k_random", "optimal", "people")),
+            (
+                *in_words(DEFINITIONS, found, ("k",))[0],
+                "good" if found["k"] >= found["k_required"] else "bad",
+            ),
+            *in_words(DEFINITIONS, found, ("k_before", "k_bound", "k_random", "optimal", "people")),
             ("crowds", found["crowds"]),
-            *told(DEFINITIONS, found, ("mean_crowd", "gain", "position", "rank", "rank_random", "distance")),
+            *in_words(
+                DEFINITIONS, found, ("mean_crowd", "gain", "position", "rank", "rank_random", "distance")
+            ),
             ("stopped by", found["stopped_by"]),
             *_of_those_who_came(found),
         ]

@@ -7,7 +7,7 @@ from nicegui import ui
 from shoal.microdata.measures.definitions import DEFINITIONS
 from shoal.operation_release import RecordsRelease
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.web.activities.compare import protected_columns
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import layout, parts
@@ -160,7 +160,7 @@ def _present(job: Job) -> None:
             [
                 release["name"],
                 _worst(release),
-                *(value for _, value in told(DEFINITIONS, release, measures)),
+                *(value for _, value in in_words(DEFINITIONS, release, measures)),
             ]
             for release in releases
         ],

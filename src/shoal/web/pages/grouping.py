@@ -7,7 +7,7 @@ from nicegui import ui
 from shoal.errors import InputError
 from shoal.microdata.grouping.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
@@ -77,7 +77,7 @@ def _present(job: Job) -> None:
     found = job.summary
     parts.facts(
         [
-            *told(DEFINITIONS, found, DEFINITIONS),
+            *in_words(DEFINITIONS, found, DEFINITIONS),
             ("stopped by", found["stopped_by"]),
         ]
     )

@@ -9,7 +9,7 @@ from shoal.errors import InputError
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
 from shoal.microdata.microaggregation.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.settings import SettingField
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
@@ -202,7 +202,7 @@ class RecordsPage:
         parts.facts(
             [
                 *k_facts(found),
-                *told(DEFINITIONS, found, ("k", "loss_percent", "bound_percent", "optimal", "records")),
+                *in_words(DEFINITIONS, found, ("k", "loss_percent", "bound_percent", "optimal", "records")),
                 ("groups", f"{found['clusters']:,} of {found['min_cluster']}–{found['max_cluster']}"),
                 ("stopped by", found["stopped_by"]),
             ]

@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.numbers import counted
-from shoal.report.definitions import Definitions, told
+from shoal.report.definitions import Definitions, in_words
 from shoal.web.pages import parts
 
 
@@ -21,7 +21,7 @@ def residual_risk(found: dict[str, Any], definitions: Definitions) -> None:
             (f"in crowds below {size}", people, "bad" if people and k and int(size) <= k else "")
             for size, people in below.items()
         ]
-        + told(definitions, found, ("maximum_risk", "average_risk"))
+        + in_words(definitions, found, ("maximum_risk", "average_risk"))
     )
 
 

@@ -7,7 +7,7 @@ from shoal.microdata.microaggregation.definitions import DEFINITIONS as _OF_ONE_
 from shoal.microdata.microaggregation.report import glimpse as glimpse
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
 
@@ -110,9 +110,9 @@ def page(result: "LargeMicroaggregation", settings: object = None) -> Page:
     chosen = "all that could be known, by the look of the columns" if result.quasi_guessed else "named"
     out.facts(
         [
-            *told(DEFINITIONS, found, ("records", "set_aside")),
+            *in_words(DEFINITIONS, found, ("records", "set_aside")),
             (DEFINITIONS["k_release"].name, f"{result.k_release}, over {', '.join(result.quasi)} ({chosen})"),
-            *told(
+            *in_words(
                 DEFINITIONS,
                 found,
                 ("k_protected", "k", "below", "maximum_risk", "average_risk", "loss_percent"),

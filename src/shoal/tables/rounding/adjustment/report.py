@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
 from shoal.tables.reports.gap import gap_in_words
@@ -46,10 +46,10 @@ def _facts(adjusted: "AdjustedTable") -> list[tuple[str, Any]]:
     known = adjusted.to_dict()
     return [
         ("method", known["method"]),
-        *with_attacker(told(ADJUSTMENT, known, _FIRST), adjusted),
+        *with_attacker(in_words(ADJUSTMENT, known, _FIRST), adjusted),
         *([("proved optimal", "yes")] if known["optimal"] else []),
         *reached_in_words(adjusted.audit),
-        *told(ADJUSTMENT, known, _LAST),
+        *in_words(ADJUSTMENT, known, _LAST),
         ("protected against", adjusted.attacker),
         ("randomness", "a secret" if adjusted.for_release else "a seed: not for release"),
     ]

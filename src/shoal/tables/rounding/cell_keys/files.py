@@ -52,7 +52,7 @@ def read_design(data: Any) -> tuple[DesignProblem, PerturbationTable]:
 
     >>> import polars as pl
     >>> lines = pl.DataFrame({"i": [0, 1, 1, 1], "j": [0, 0, 1, 2], "p": [1.0, 0.25, 0.5, 0.25], "v": [0, -1, 0, 1]})
-    >>> problem, design = given_design(lines)
+    >>> problem, design = read_design(lines)
     >>> problem.deviation, problem.variance, design.chances.tolist()
     (1, 0.5, [[0.0, 1.0, 0.0], [0.25, 0.5, 0.25]])
     """

@@ -66,7 +66,7 @@ def known_by_values(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 def keys_in_column(values: np.ndarray, name: str) -> np.ndarray:
     """The keys that a column of the records holds: numbers between 0 and 1, which is 0 again.
 
-    >>> given_keys(np.array([0.5, 0.25]), "key").tolist() == [2**52, 2**51]
+    >>> keys_in_column(np.array([0.5, 0.25]), "key").tolist() == [2**52, 2**51]
     True
     """
     outside = np.flatnonzero((values < 0) | (values > 1))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
 from shoal.tables.rounding.assurances import assured, reached_in_words
@@ -30,7 +30,7 @@ def facts(result: "PerturbedCounts", settings: object) -> list[tuple[str, Any]]:
 
 def _facts(perturbed: "PerturbedTable") -> list[tuple[str, Any]]:
     return [
-        *told(CELL_KEYS, perturbed.to_dict(), CELL_KEYS),
+        *in_words(CELL_KEYS, perturbed.to_dict(), CELL_KEYS),
         *reached_in_words(perturbed.audit),
         ("protected against", perturbed.attacker),
         ("keys", _keys(perturbed)),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
 from shoal.tables.reports.gap import gap_in_words
@@ -52,7 +52,7 @@ def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
 def _facts(rounded: "RoundedTable") -> list[tuple[str, Any]]:
     known = rounded.to_dict()
     return [
-        *with_attacker(told(ROUNDING, known, _FIRST), rounded),
+        *with_attacker(in_words(ROUNDING, known, _FIRST), rounded),
         *([("proved optimal", "yes")] if known["optimal"] else []),
         *reached_in_words(rounded.audit),
         ("protected against", rounded.attacker),

@@ -9,7 +9,7 @@ from math import fsum
 
 import numpy as np
 
-from shoal.runtime.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import best_values, whole_numbers
 from shoal.tables.problem import DOWN, UP, Problem
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
@@ -150,7 +150,7 @@ def _expect_whole_numbers(attack: Problem) -> None:
                 ends[1][cell] = -least
             if ends[0][cell] > ends[1][cell]:
                 continue
-            found = found_values(whole_numbers(goal, *ends, rows))
+            found = best_values(whole_numbers(goal, *ends, rows))
             if found is not None:
                 change = np.rint(found)
                 assert not (attack.table.matrix @ change).any(), (

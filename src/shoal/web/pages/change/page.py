@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
@@ -133,7 +133,7 @@ class ChangePage:
         parts.facts(
             [
                 (title, text + reserved, verdict) if name == "safe" else (title, text)
-                for name, (title, text) in zip(names, told(definitions, found, names), strict=True)
+                for name, (title, text) in zip(names, in_words(definitions, found, names), strict=True)
             ]
         )
         if found.get("by_rule"):

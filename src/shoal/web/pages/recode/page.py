@@ -9,7 +9,7 @@ from shoal.errors import InputError
 from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.settings import SettingField
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
@@ -232,9 +232,9 @@ def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
             found["k_release"],
             "good" if found["k_release"] >= max(2, found["k"]) else "bad",
         ),
-        *told(DEFINITIONS, found, ("k", "loss", "bound", "optimal", "records")),
+        *in_words(DEFINITIONS, found, ("k", "loss", "bound", "optimal", "records")),
         (f"{many} left out, of {found['people']:,}", found["suppressed_people"]),
-        *told(DEFINITIONS, found, ("suppressed_cells", "blank_records")),
+        *in_words(DEFINITIONS, found, ("suppressed_cells", "blank_records")),
         *[
             (
                 " of ".join(filter(None, (one["model"], one["column"]))) + ": the worst class",

@@ -7,7 +7,7 @@ from nicegui import ui
 from shoal.microdata.anonymity.definitions import DEFINITIONS
 from shoal.microdata.columns.units import units_in_words
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.web.activities.anonymity import crowds_name
 from shoal.web.jobs.job import Job
 from shoal.web.pages import parts
@@ -102,10 +102,10 @@ def _one(workbench: Workbench, job: Job, place: int) -> None:
     parts.warnings(table.get("warnings", ()))
     parts.facts(
         [
-            (*told(DEFINITIONS, table, ("k",))[0], "bad" if table["k"] < 3 else "good"),
-            *told(DEFINITIONS, table, ("units", "classes")),
+            (*in_words(DEFINITIONS, table, ("k",))[0], "bad" if table["k"] < 3 else "good"),
+            *in_words(DEFINITIONS, table, ("units", "classes")),
             (f"{many} alone", alone, "bad" if alone else ""),
-            *told(DEFINITIONS, table, ("below", "maximum_risk", "average_risk")),
+            *in_words(DEFINITIONS, table, ("below", "maximum_risk", "average_risk")),
             *(
                 [("distinct confidential values, at least", table["distinct_l"])]
                 if "distinct_l" in table

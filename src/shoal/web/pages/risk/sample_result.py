@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.microdata.risk.definitions import DEFINITIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.web.jobs.job import Job
 from shoal.web.pages import parts
 from shoal.web.pages.column_bars import column_bars
@@ -54,10 +54,10 @@ def _facts(found: Figures) -> list[tuple[Any, ...]]:
             _with_interval(found["journalist"], "expected_matches", _number),
         ),
         ("expected correct matches, prosecutor", _number(found["prosecutor"]["expected_matches"])),
-        (*told(DEFINITIONS, found, ("worst_risk",))[0], "bad" if found["worst_risk"] >= 1 else ""),
-        *told(DEFINITIONS, found, ("records",)),
+        (*in_words(DEFINITIONS, found, ("worst_risk",))[0], "bad" if found["worst_risk"] >= 1 else ""),
+        *in_words(DEFINITIONS, found, ("records",)),
         (f"population: {_BASIS[found['basis']]}", "not known" if population is None else round(population)),
-        *told(DEFINITIONS, found, ("k", "uniques", "pairs")),
+        *in_words(DEFINITIONS, found, ("k", "uniques", "pairs")),
     ]
     if found["households"] is not None:
         facts.append(("households", found["households"]))

@@ -7,7 +7,7 @@ from nicegui import run as background
 from nicegui import ui
 
 from shoal.operations import OPERATIONS
-from shoal.report.definitions import told
+from shoal.report.definitions import in_words
 from shoal.tables.definitions import AUDIT, PATTERN, TABULATION
 from shoal.tables.methods import METHODS
 from shoal.web.activities.drawing import FILE
@@ -247,7 +247,7 @@ def _reached(found: dict[str, Any]) -> None:
 
 def pattern_facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
     """The figures of a pattern, in the words of its report: a bound that is not there is unknown, never 0."""
-    safe, *others = told(
+    safe, *others = in_words(
         PATTERN,
         found,
         (
@@ -272,7 +272,7 @@ def _suppressed(found: dict[str, Any]) -> None:
 
 def _audited(found: dict[str, Any]) -> None:
     # Some figures are told only where there is something to tell.
-    safe, *others = told(AUDIT, found, [name for name in AUDIT if name in found])
+    safe, *others = in_words(AUDIT, found, [name for name in AUDIT if name in found])
     parts.facts(
         [
             (*safe, "good" if found["safe"] else "bad"),
@@ -285,7 +285,7 @@ def _audited(found: dict[str, Any]) -> None:
 
 
 def _tabulated(found: dict[str, Any]) -> None:
-    told_cells, told_sensitive = told(TABULATION, found, ("cells", "sensitive"))
+    told_cells, told_sensitive = in_words(TABULATION, found, ("cells", "sensitive"))
     parts.facts(
         [
             told_cells,
