@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.microdata.columns.roles import guess_roles
     from shoal.microdata.grouping.api import group_attributes
     from shoal.microdata.measures.api import compare
-    from shoal.microdata.measures.measured import Definitions
+    from shoal.microdata.measures.classic import Definitions
     from shoal.microdata.microaggregation.api import microaggregate
     from shoal.microdata.perturbation.api import perturb
     from shoal.microdata.recoding.api import recode
@@ -73,7 +73,7 @@ if _is_the_command():
 _LAZY = {
     "AnonymityVector": "shoal.anonymity.vector",
     "Budget": "shoal.runtime.budget",
-    "Definitions": "shoal.microdata.measures.measured",
+    "Definitions": "shoal.microdata.measures.classic",
     "Infeasible": "shoal.errors",
     "InputError": "shoal.errors",
     "ShoalError": "shoal.errors",

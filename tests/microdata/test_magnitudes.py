@@ -11,7 +11,7 @@ from tests.cli.running import shoal as command
 
 import shoal
 from shoal import InputError
-from shoal.microdata.measures.measured import Definitions
+from shoal.microdata.measures.classic import Definitions
 from shoal.report.bins import histogram
 
 

@@ -277,7 +277,7 @@ def test_the_check_holds_each_column_as_far_as_it_can(tmp_path: Path) -> None:
         for name, words in (("a", "numbers"), ("d", "days"), ("t", "moments")):
             if name in columns:
                 wrong = tampers[words](out)
-                claims = replace(result._check.claims, made_sums=fingerprint(wrong, names))  # type: ignore[attr-defined]
+                claims = replace(result._check.claims, released_sums=fingerprint(wrong, names))  # type: ignore[attr-defined]
                 with pytest.raises(AssertionError, match=f"'{name}'"):
                     ReleaseCheck(claims, 10**6)(wrong.lazy())
         if how != "median":

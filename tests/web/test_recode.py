@@ -13,8 +13,8 @@ from tests.web.serving import finished
 
 import shoal
 from shoal.errors import InputError
+from shoal.microdata.columns.hierarchies.as_hierarchy import from_frame
 from shoal.microdata.columns.hierarchies.files import parse_hierarchy
-from shoal.microdata.columns.hierarchies.given import from_frame
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.web.datasets import Datasets
 from shoal.web.pages.recode.choices import request_of

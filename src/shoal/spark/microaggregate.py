@@ -106,7 +106,7 @@ class Cluster:
         self.frame, self.request, self.steps = frame, request, steps
         carried = request.carried(frame.names)
         frame.check_carried(carried)
-        self.kept = {name: frame.own(name) for name in request.kept(frame.names)}
+        self.kept = {name: frame.own(name) for name in request.unchanged(frame.names)}
         self.numbers = tuple(f"x{place}" for place in range(len(request.columns)))
         self.rest = tuple(frame.own(name) for name in carried)
         self.by = [frame.own(name) for name in request.by]
@@ -296,7 +296,10 @@ class Cluster:
                 else count_classes(own, request.columns, request.unit),
                 before=before,
                 after=moments_of_sums(groups, known),
-                made=(reduce(xor, (row["mixed"] for row in groups)), sum(row["added"] for row in groups)),
+                released_sums=(
+                    reduce(xor, (row["mixed"] for row in groups)),
+                    sum(row["added"] for row in groups),
+                ),
             )
             claims = claims_of(request, list(self.kept), known, found)
             check = ReleaseCheck(claims, with_unit)
@@ -338,8 +341,8 @@ class Cluster:
     def _same_again(self, known: Overview) -> bool:
         """Whether a second look at the records finds what the first did."""
         again = overview(self._numbered(), self.numbers, self.kept, None, self.request)
-        return (again.records, again.kept, again.least, again.largest) == (
-            *(known.records, known.kept, known.least, known.largest),
+        return (again.records, again.unchanged_sums, again.least, again.largest) == (
+            *(known.records, known.unchanged_sums, known.least, known.largest),
         )
 
     def _typed(self, grouped: "DataFrame") -> "tuple[DataFrame, DataFrame | None]":

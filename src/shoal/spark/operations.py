@@ -62,12 +62,12 @@ def run_anonymity(settings: Any, workplace: Any) -> "Measured":
 
 def run_recode(settings: Any, workplace: Any) -> "LargeRecoded":
     """Recode whole columns of Parquet files on a cluster."""
-    from shoal.microdata.columns.hierarchies.operation import given_hierarchies
+    from shoal.microdata.columns.hierarchies.operation import read_hierarchies
     from shoal.spark.recode import recode
 
     if settings.method not in ("auto", "lattice"):
         raise InputError(f"on a cluster whole columns are recoded; choose {parameter('method', 'lattice')}")
-    hierarchies = given_hierarchies(settings.hierarchies, workplace)
+    hierarchies = read_hierarchies(settings.hierarchies, workplace)
     spark = _session(settings, workplace, settings.data)
     frame = read_parquet(spark, settings.data)
     return call(recode, settings, workplace, frame, hierarchies=hierarchies, drop=settings.drop or [])

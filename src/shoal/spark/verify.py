@@ -44,7 +44,7 @@ class ReleaseCheck:
 
         claims = self.claims
         own = [f"v{names.index(name)}" for name in claims.names]
-        kept = [f"v{names.index(name)}" for name in claims.kept]
+        kept = [f"v{names.index(name)}" for name in claims.unchanged]
         asked = [f.count("*").alias("records"), *_hash_sums(kept, "kept"), *_hash_sums(data.columns, "made")]
         for place, (name, (centre, unit)) in enumerate(zip(own, claims.centres, strict=True)):
             value = _number(name, data.schema[name].dataType)
@@ -53,7 +53,7 @@ class ReleaseCheck:
             asked += [f.min(value).alias(f"l{place}"), f.max(value).alias(f"u{place}")]
         row = data.agg(*asked).first()
         assert row is not None
-        claims.expect_kept(
+        claims.expect_records(
             row["records"],
             (row["mixed_kept"] or 0, row["added_kept"] or 0),
             (row["mixed_made"] or 0, row["added_made"] or 0),

@@ -118,7 +118,7 @@ class Streaming:
         self.source, self.request, self.room, self.scratch = source, request, room, scratch
         self.steps = steps
         names = source.schema.names()
-        self.kept, self.rest = request.kept(names), request.carried(names)
+        self.kept, self.rest = request.unchanged(names), request.carried(names)
         self.numbers = [f"x{place}" for place in range(len(request.columns))]
         self.expressions = tuple(
             as_number(name, source.schema[name]).alias(own)
@@ -228,7 +228,7 @@ class Streaming:
             protected=count_classes(counted, request.columns, known.records, room.classes, request.unit),
             before=before,
             after=moments_after(source, room.slice, numbers, known),
-            made=release.marks,
+            released_sums=release.marks,
         )
         claims = claims_of(request, list(self.kept), known, found)
         check = ReleaseCheck(claims, room.classes, room.slice, with_unit)

@@ -83,7 +83,7 @@ class ReleaseCheck:
             kept, made = (
                 (mixed ^ own[0], added + own[1])
                 for (mixed, added), own in (
-                    (kept, _hash_sums(frame, claims.kept)),
+                    (kept, _hash_sums(frame, claims.unchanged)),
                     (made, _hash_sums(frame, names)),
                 )
             )
@@ -92,7 +92,7 @@ class ReleaseCheck:
             near = (values - centres) / units
             total += near.sum(axis=0)
             squares += np.square(near).sum(axis=0)
-        claims.expect_kept(records, kept, made)
+        claims.expect_records(records, kept, made)
         moved = total / records
         variances = (squares - records * np.square(moved)) / max(1, records - 1)
         ranges = list(zip(least.tolist(), largest.tolist(), strict=True))

@@ -77,7 +77,7 @@ def analysed(data: str, k: int, grouping: "AttributeGrouping") -> Findings:
 
 
 def _measured(statistics: "OperatorStatistics") -> dict[str, np.ndarray]:
-    made = statistics.children
+    made = statistics.made
     share = np.divide(100.0 * statistics.unused, made, out=np.full(made.shape, np.nan), where=made > 0)
     return dict(
         zip(

@@ -54,7 +54,7 @@ def as_published(
 ) -> "tuple[Any, list[tuple[str, ...]] | None]":
     """A published table, given as a frame or a path, as a problem with its hidden cells; anything else as it is, without them.
 
-    With others ``beside`` it, a table that hides nothing counts as published, too. Refused is what is ``options`` of it that only
+    With others ``beside`` it, a table that hides nothing counts as published, too. Refused are ``options`` that only
     figures of hidden cells could tell.
     """
     own = _frame_of(data, beside=beside is not None)

@@ -134,19 +134,19 @@ def test_a_published_run_counts_as_published(small):
     found = genetic.solve(small)
     verify(small, found)
     assert (found.work, found.evaluations) == (100, 10_200)
-    made = dict(zip(found.statistics.operators, found.statistics.children.sum(axis=1).tolist()))
+    made = dict(zip(found.statistics.operators, found.statistics.made.sum(axis=1).tolist()))
     assert made.pop("crossover") == 5000 and set(made.values()) == {1000}
     assert all(after <= before for before, after in zip(found.course.best, found.course.best[1:]))
     assert len(found.course.best) == 101
     statistics = found.statistics
-    assert (statistics.improved + statistics.worse + statistics.equal == statistics.children).all()
-    assert (statistics.unused[:, -1] == statistics.children[:, -1]).all()
+    assert (statistics.improved + statistics.worse + statistics.equal == statistics.made).all()
+    assert (statistics.unused[:, -1] == statistics.made[:, -1]).all()
     assert found.saved > 10 * found.clustered
 
 
 def test_an_operator_that_brings_nothing_is_switched_off(small):
     found = genetic.solve(small, DGommOptions())
-    made, survived = found.statistics.children, found.statistics.survived
+    made, survived = found.statistics.made, found.statistics.survived
     for row in range(len(made)):
         active = int((made[row] > 0).sum())
         barren = (survived[row] == 0).tolist()

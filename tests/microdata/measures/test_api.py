@@ -12,7 +12,7 @@ import shoal
 from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.microdata.measures.api import compare as compare_tables
-from shoal.microdata.measures.measured import Definitions, measure
+from shoal.microdata.measures.classic import Definitions, measure
 from shoal.microdata.measures.report import facts
 from shoal.microdata.measures.utility.all_utility import Utility
 from shoal.microdata.measures.utility.classification import Classification, Prediction

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.microdata.measures.categories import kept_information, pair_categories
+from shoal.microdata.measures.categories import pair_categories, retained_information
 
 TEXTS = st.lists(
     st.tuples(st.sampled_from(["a", "b", "c", None]), st.sampled_from(["a", "b", "c", "ab", "*", None])),
@@ -73,4 +73,4 @@ def test_information_is_that_of_the_definition(records):
             if both:
                 kept += both * np.log(both / (share * np.mean(new == label)))
     expected = kept / entropy if entropy else 1.0
-    assert kept_information(old, new) == pytest.approx(expected, abs=1e-9)
+    assert retained_information(old, new) == pytest.approx(expected, abs=1e-9)

@@ -10,7 +10,7 @@ from tests.microdata.perturbation.problems import SECRET, broken, problem_of, re
 
 from shoal.errors import InputError
 from shoal.microdata.perturbation import rank_swapping, ranking_kernels
-from shoal.microdata.perturbation.promises.values_kept import RanksMoved, SameValues
+from shoal.microdata.perturbation.promises.same_values import RanksMoved, SameValues
 from shoal.microdata.perturbation.rank_swapping import RankSwapOptions, window_in_ranks
 from shoal.microdata.perturbation.rank_swapping_kernels import partners
 from shoal.microdata.perturbation.ranking import ranking

@@ -54,7 +54,7 @@ def test_counts_and_order():
     assert [abs(best) for best in called] == sorted((abs(best) for best in called), reverse=True)
     assert abs(search.best) < 500
     assert search.best_key.tolist() == [abs(search.best)]
-    made = search.statistics.children
+    made = search.statistics.made
     assert made.tolist() == [[4] * 30, [6] * 30]
 
 
@@ -63,8 +63,8 @@ def test_children_of_the_last_generation_are_unused_and_the_discarded_live_not_a
     for _ in range(12):
         search.step()
     statistics = search.statistics
-    assert (statistics.unused[:, -1] == statistics.children[:, -1]).all()
-    assert (statistics.unused[:, :6] < statistics.children[:, :6]).any()
+    assert (statistics.unused[:, -1] == statistics.made[:, -1]).all()
+    assert (statistics.unused[:, :6] < statistics.made[:, :6]).any()
     discarded = statistics.survived == 0
     assert (statistics.lifetime[discarded] == 0).all()
     assert (statistics.lifetime[~discarded] > 0).all()

@@ -89,7 +89,7 @@ def test_statistics_count_what_happened(story, founders):
             ages = [(generations if death is None else death) - birth for _, birth, *_, death in born]
             percent = [_mutation(cost, parents) for _, _, cost, parents, _, _ in born]
             at = (operator, generation)
-            assert measured.children[at] == len(born)
+            assert measured.made[at] == len(born)
             assert measured.survived[at] == sum(age > 0 for age in ages)
             assert measured.unused[at] == sum(not used for *_, used, _ in born)
             assert measured.lifetime[at] == pytest.approx(_mean(ages), nan_ok=True)
@@ -101,7 +101,7 @@ def test_statistics_count_what_happened(story, founders):
             assert measured.loss[at] == pytest.approx(_mean(losses), nan_ok=True)
             assert measured.highest[at] == pytest.approx(max(percent, default=math.nan), nan_ok=True)
             assert measured.lowest[at] == pytest.approx(min(percent, default=math.nan), nan_ok=True)
-    assert (measured.improved + measured.worse + measured.equal == measured.children).all()
+    assert (measured.improved + measured.worse + measured.equal == measured.made).all()
     records = measured.to_records()
     assert sum(record["made"] for record in records) == len(children)
     assert all(record["made"] > 0 and record["operator"] in "ABC" for record in records)
@@ -110,5 +110,5 @@ def test_statistics_count_what_happened(story, founders):
 
 def test_before_the_first_generation_there_is_nothing():
     nothing = Ledger(3).statistics(["A", "B"], 0)
-    assert nothing.children.shape == (2, 0)
+    assert nothing.made.shape == (2, 0)
     assert nothing.to_records() == []

@@ -12,7 +12,7 @@ DEFINITIONS: Definitions = {
     "below": Definition(
         "in classes below 3, 5, 10",
         f"How many have a smallest class of fewer than that, counted in {_COUNTED}.",
-        lambda found: ", ".join(count(found[limit]) for limit in ("3", "5", "10")),
+        lambda counts: ", ".join(count(counts[limit]) for limit in ("3", "5", "10")),
     ),
     "mean_class": Definition(
         "mean size of a class",

@@ -13,7 +13,7 @@ from shoal.exact_names import exactly, only
 from shoal.microdata.columns.inputs import check_names, read_frame
 from shoal.microdata.columns.orders import Orders
 from shoal.microdata.columns.roles import guess_roles
-from shoal.microdata.models.confidential import read_confidential, trees_asked_for
+from shoal.microdata.models.confidential import read_confidential, trees_needed
 from shoal.microdata.models.histogram import Histogram, counted
 from shoal.microdata.models.model import (
     AverageRisk,
@@ -110,7 +110,7 @@ def models_met(
         whole = _followed_by(data, reference, [*columns, *([] if unit is None else [unit])])
         said = None if unit is None else code_columns([whole], unit)[1].codes.astype(np.int64)
     guesses = guess_roles(only(whole, hierarchies)) if hierarchies else ()
-    trees = trees_asked_for(whole, models, guesses, hierarchies, orders)
+    trees = trees_needed(whole, models, guesses, hierarchies, orders)
     histograms, read = {}, {}
     told = slice(0 if reference is None else n, None)
     for name, (codes, column) in read_confidential(whole, columns, models, trees, orders, said, told).items():

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.anonymity.settings import AnonymitySettings
-from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
+from shoal.microdata.columns.hierarchies.operation import read_files, read_hierarchies
 from shoal.operation import Engine, Operation, Workplace, call
 from shoal.settings import EACH_RECORD
 
@@ -24,7 +24,7 @@ def run(settings: AnonymitySettings, workplace: Workplace) -> "Measured":
     from shoal.microdata.columns.orders import read_orders, value_label_orders
 
     measured = []
-    hierarchies = given_hierarchies(settings.hierarchies, workplace)
+    hierarchies = read_hierarchies(settings.hierarchies, workplace)
     for name in tables(settings):
         workplace.say(f"reading {name}")
         if (counted := _counted(settings, workplace, name)) is not None:

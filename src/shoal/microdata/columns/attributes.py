@@ -8,8 +8,8 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.columns.few_numbers import for_frame
 from shoal.microdata.columns.orders import can_be_ordered, ordered_values
+from shoal.microdata.columns.to_polars import for_frame
 from shoal.microdata.measures.before_after import Scale
 from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
 

@@ -32,7 +32,7 @@ class Choice:
 
 def choose_columns(
     frame: nw.DataFrame,
-    asked: Sequence[str] | None,
+    named: Sequence[str] | None,
     *,
     not_these: Sequence[str] = (),
     guesses: Sequence[Guess] | None = None,
@@ -47,17 +47,17 @@ def choose_columns(
     'protecting income; left out: id (an identifier), year (a year)'
     """
     schema = frame.schema
-    if asked is not None and list(asked) != ["*"]:
+    if named is not None and list(named) != ["*"]:
         seen: set[str] = set()
-        for name in asked:
+        for name in named:
             if name not in schema:
                 raise unknown("column", name, schema, where="in the data")
             if name in seen:
                 raise InputError(f"column '{name}' is named twice")
             seen.add(name)
-        if not asked:
+        if not named:
             raise InputError("name at least one column to protect")
-        return Choice(tuple(asked))
+        return Choice(tuple(named))
     numeric = [name for name, kind in schema.items() if kind.is_numeric() and name not in not_these]
     found = [guess for guess in guesses or guess_roles(frame) if guess.column not in not_these]
     faulty = tuple((guess.column, guess.kind) for guess in found if guess.fault)
@@ -67,7 +67,7 @@ def choose_columns(
             f"there is no numeric column to microaggregate; name columns with {parameter('columns')} or "
             f"{parameter('ordinal')}{wrong}"
         )
-    if asked is not None:
+    if named is not None:
         return Choice(tuple(numeric), faulty)
     numbers = set(numeric)
     chosen = tuple(guess.column for guess in found if guess.averaged and guess.column in numbers)

@@ -131,10 +131,10 @@ def read_sample_weights(data: nw.DataFrame, name: str | None) -> np.ndarray | No
     return np.ldexp(attribute.values, -exponent)
 
 
-def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
+def read_attribute_weights(names: Sequence[str], chosen: Mapping[str, float] | None) -> dict[str, float]:
     """The weight of each column in the distance; 1 where none is given."""
     weights = dict.fromkeys(names, 1.0)
-    for name, weight in (given or {}).items():
+    for name, weight in (chosen or {}).items():
         if name not in weights:
             raise unknown("column", name, names, where="among the protected columns")
         weights[name] = number(weight, f"the weight of column '{name}'", least=0.0)

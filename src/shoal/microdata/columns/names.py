@@ -70,7 +70,7 @@ def meanings(name: str) -> frozenset[Meaning]:
     """
     words = words_of(name)
     return frozenset(
-        meaning for meaning in _WORDS if _said(meaning, words) and _pattern(meaning).search(words)
+        meaning for meaning in _WORDS if _may_match(meaning, words) and _pattern(meaning).search(words)
     )
 
 
@@ -82,14 +82,14 @@ def only_says(name: str, *allowed: Meaning) -> bool:
     """
     rest = words_of(name)
     for meaning in allowed:
-        if _said(meaning, rest):
+        if _may_match(meaning, rest):
             rest = _pattern(meaning).sub(" ", rest)
     return not re.sub(
         r"\b(\d+|de|del|der|des|du|di|do|da|of|the|la|el|le|ori|orig|original)\b", "", rest
     ).strip()
 
 
-def _said(meaning: Meaning, words: str) -> bool:
+def _may_match(meaning: Meaning, words: str) -> bool:
     """Whether all letters of one of its words are there; if not, its pattern, which takes long to compile, cannot match."""
     return any(all(part in words for part in parts) for parts in _parts(meaning))
 

@@ -25,10 +25,10 @@ _STEP = (5**0.5 - 1) / 2
 _TOLERANCE = 1e-9
 
 
-def sums_by_place(columns: Mapping[str, np.ndarray]) -> dict[str, float]:
+def sums_by_position(columns: Mapping[str, np.ndarray]) -> dict[str, float]:
     """What tells one release from another: the sum of each column, every record weighed by its place.
 
-    >>> sums_by_place({"x": np.array([1.0, 2.0])}) == sums_by_place({"x": np.array([2.0, 1.0])})
+    >>> sums_by_position({"x": np.array([1.0, 2.0])}) == sums_by_position({"x": np.array([2.0, 1.0])})
     False
     """
     return {name: float(_weighed(values).sum()) for name, values in columns.items()}
@@ -55,7 +55,7 @@ class RecordLinks:
     ``released`` holds for each original record the place of its released one, counted from 0; −1 for a record that was
     set aside. ``sums`` are those by place of the released numbers, by which the release is known again.
 
-    >>> links = RecordLinks.of(kept=[True, False, True], order=[1, 0])
+    >>> links = RecordLinks.of(remaining=[True, False, True], order=[1, 0])
     >>> links.released.tolist(), links.records, links.released_records
     ([1, -1, 0], 3, 2)
     >>> print(links.csv(), end="")
@@ -70,14 +70,14 @@ class RecordLinks:
 
     @classmethod
     def of(
-        cls, kept: Sequence[bool], order: Sequence[int], columns: Mapping[str, np.ndarray] | None = None
+        cls, remaining: Sequence[bool], order: Sequence[int], columns: Mapping[str, np.ndarray] | None = None
     ) -> "RecordLinks":
         """From which original records were kept, in which order these were released, and with which numbers."""
-        taken = np.flatnonzero(np.asarray(kept, dtype=bool))
+        taken = np.flatnonzero(np.asarray(remaining, dtype=bool))
         places = np.asarray(order, dtype=np.int64)
-        released = np.full(len(kept), _NOT_RELEASED, dtype=np.int64)
+        released = np.full(len(remaining), _NOT_RELEASED, dtype=np.int64)
         released[taken[places]] = np.arange(places.size)
-        return cls(released, sums_by_place(columns or {}))
+        return cls(released, sums_by_position(columns or {}))
 
     def is_of(self, columns: Mapping[str, np.ndarray]) -> bool:
         """Whether these are the numbers that were released, as far as the links know their columns."""

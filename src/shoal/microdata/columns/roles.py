@@ -120,9 +120,11 @@ def _guess(name: str, shape: Shape, of_bodies: bool) -> Guess:
     )
 
 
-def _numbers_with_faults(name: str, said: frozenset[Meaning], shape: Shape, of_bodies: bool) -> Guess | None:
+def _numbers_with_faults(
+    name: str, meanings: frozenset[Meaning], shape: Shape, of_bodies: bool
+) -> Guess | None:
     """The guess for numbers that would be averaged but for a few values that are none: what is meant counts."""
-    if Meaning.CONFIDENTIAL in said or (faults := shape.faults) is None:
+    if Meaning.CONFIDENTIAL in meanings or (faults := shape.faults) is None:
         return None
     numbers = nw.new_series(name, faults.numbers, nw.Float64, backend=shape.column.implementation)
     meant = _guess(name, Shape(numbers), of_bodies)
@@ -186,22 +188,22 @@ def _named(name: str, role: Role, kind: str, *, averaged: bool = False) -> Guess
     return Guess(name, role, kind, f"the name of the column says that it is {kind}", averaged)
 
 
-def _by_clear_name(name: str, said: frozenset[Meaning], shape: Shape, of_bodies: bool) -> Guess | None:
+def _by_clear_name(name: str, meanings: frozenset[Meaning], shape: Shape, of_bodies: bool) -> Guess | None:
     """Names that leave no doubt, whatever the values are."""
-    if Meaning.CONTACT in said and not shape.is_few:
+    if Meaning.CONTACT in meanings and not shape.is_few:
         return _named(name, "identifier", str(Meaning.CONTACT))
-    if Meaning.NUMBER in said and not shape.is_few:
+    if Meaning.NUMBER in meanings and not shape.is_few:
         return _named(name, "identifier", str(Meaning.NUMBER))
     numbered = (Meaning.HOUSEHOLD, Meaning.NUMBERED, Meaning.IDENTIFIER, Meaning.CODE)
     if (
-        Meaning.HOUSEHOLD in said
+        Meaning.HOUSEHOLD in meanings
         and only_says(name, *numbered)
         and (shape.is_whole or shape.is_numbered_text)
         and not shape.is_few
     ):
         return _named(name, "household", "the number of a household")
-    if Meaning.WEIGHT in said and shape.is_number:
-        if Meaning.BODY in said or (of_bodies and _EITHER_WEIGHT.search(words_of(name))):
+    if Meaning.WEIGHT in meanings and shape.is_number:
+        if Meaning.BODY in meanings or (of_bodies and _EITHER_WEIGHT.search(words_of(name))):
             return _named(name, "measurement", str(Meaning.BODY), averaged=True)
         return _named(name, "weight", str(Meaning.WEIGHT))
     return None
@@ -223,9 +225,9 @@ def _by_clear_shape(name: str, shape: Shape) -> Guess | None:
     return None
 
 
-def _by_name(name: str, said: frozenset[Meaning], shape: Shape) -> Guess | None:
+def _by_name(name: str, meanings: frozenset[Meaning], shape: Shape) -> Guess | None:
     """Names, as far as the values do not speak against them."""
-    found = next(_said_in_order(said, shape), None)
+    found = next(_readings(meanings, shape), None)
     if found is None:
         return None
     role, meaning = found
@@ -240,59 +242,58 @@ _TELLING = {
 }
 
 
-def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Role, Meaning]]:
+def _readings(meanings: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Role, Meaning]]:
     """What a name may say, the more telling first, if the values can be that."""
     amount = shape.is_number and not shape.is_class_number
     whole_or_text = not shape.is_number or shape.is_whole
-    given_out = shape.is_given_out or shape.counts_on or (shape.is_running and shape.is_unique)
-    if given_out and said & {Meaning.IDENTIFIER, Meaning.NUMBERED}:
+    given_out = shape.is_issued or shape.counts_on or (shape.is_running and shape.is_unique)
+    if given_out and meanings & {Meaning.IDENTIFIER, Meaning.NUMBERED}:
         yield "identifier", Meaning.IDENTIFIER
     # What says who or where somebody is does so beside any other word: "treatment city", "tax id". And texts that are
     # all different are no answer that many give.
-    alone = not said & _TELLING and not (shape.is_text and shape.is_nearly_unique)
-    if Meaning.CONFIDENTIAL in said and alone and not (shape.is_number and not shape.is_few):
+    alone = not meanings & _TELLING and not (shape.is_text and shape.is_nearly_unique)
+    if Meaning.CONFIDENTIAL in meanings and alone and not (shape.is_number and not shape.is_few):
         yield "confidential", Meaning.CONFIDENTIAL
-    if Meaning.BIRTH in said and whole_or_text:
+    if Meaning.BIRTH in meanings and whole_or_text:
         yield "quasi-identifier", Meaning.BIRTH
-    if Meaning.AGE in said:
+    if Meaning.AGE in meanings:
         yield "quasi-identifier", Meaning.AGE
-    if Meaning.AMOUNT in said and amount:
+    if Meaning.AMOUNT in meanings and amount:
         yield "measurement", Meaning.AMOUNT
-    if Meaning.AMOUNT in said and alone and not amount:
+    if Meaning.AMOUNT in meanings and alone and not amount:
         yield "confidential", Meaning.AMOUNT
     for meaning in (Meaning.POSTCODE, Meaning.PLACE, Meaning.PERSONAL, Meaning.BUSINESS):
         # A place may be a pair of coordinates; the others are never broken numbers.
-        if meaning in said and (whole_or_text or meaning is Meaning.PLACE):
+        if meaning in meanings and (whole_or_text or meaning is Meaning.PLACE):
             yield "quasi-identifier", meaning
-    if Meaning.BODY in said and amount and not shape.is_few:
+    if Meaning.BODY in meanings and amount and not shape.is_few:
         yield "measurement", Meaning.BODY
-    if Meaning.COUNT in said and amount and not shape.is_few:
+    if Meaning.COUNT in meanings and amount and not shape.is_few:
         yield "measurement", Meaning.COUNT
-    if Meaning.FREE_TEXT in said and shape.is_text and (shape.is_nearly_unique or shape.holds_names):
+    if Meaning.FREE_TEXT in meanings and shape.is_text and (shape.is_nearly_unique or shape.holds_names):
         yield "identifier", Meaning.FREE_TEXT
-    if Meaning.IDENTIFIER in said and whole_or_text:
+    if Meaning.IDENTIFIER in meanings and whole_or_text:
         yield "identifier", Meaning.IDENTIFIER
-    if Meaning.NAME in said and shape.is_text:
+    if Meaning.NAME in meanings and shape.is_text:
         yield "identifier", Meaning.NAME
-    if Meaning.FIRM in said and whole_or_text:
+    if Meaning.FIRM in meanings and whole_or_text:
         yield "identifier", Meaning.FIRM
-    if Meaning.PERSON in said and whole_or_text and not shape.is_few:
+    if Meaning.PERSON in meanings and whole_or_text and not shape.is_few:
         yield "identifier", Meaning.PERSON
-    if Meaning.NUMBERED in said and (
-        shape.is_given_out
-        or shape.is_running
-        or shape.counts_on
-        or (shape.is_text and shape.is_nearly_unique)
+    if Meaning.NUMBERED in meanings and (
+        shape.is_issued or shape.is_running or shape.counts_on or (shape.is_text and shape.is_nearly_unique)
     ):
         yield "identifier", Meaning.IDENTIFIER
-    if (Meaning.CODE in said or (Meaning.NUMBERED in said and shape.is_class_number)) and whole_or_text:
+    if (
+        Meaning.CODE in meanings or (Meaning.NUMBERED in meanings and shape.is_class_number)
+    ) and whole_or_text:
         yield "quasi-identifier", Meaning.CODE
     for meaning in (Meaning.YEAR, Meaning.TIME):
-        if meaning in said and whole_or_text:
+        if meaning in meanings and whole_or_text:
             yield "quasi-identifier", meaning
-    if Meaning.CLASS in said and whole_or_text and not shape.is_nearly_unique:
+    if Meaning.CLASS in meanings and whole_or_text and not shape.is_nearly_unique:
         yield "quasi-identifier", Meaning.CLASS
-    if Meaning.TECHNICAL in said and not shape.is_nearly_unique:
+    if Meaning.TECHNICAL in meanings and not shape.is_nearly_unique:
         yield "other", Meaning.TECHNICAL
 
 
@@ -316,7 +317,7 @@ def _of_values(shape: Shape) -> tuple[Role, str, str]:
         return "identifier", "a running number", "its numbers are all different and count on"
     if shape.counts_on:
         return "identifier", "a running number", "nearly all its numbers count on, one by one"
-    if shape.is_given_out:
+    if shape.is_issued:
         spread = (
             "its numbers are all different and evenly spread, as numbers given out are and amounts are not"
         )

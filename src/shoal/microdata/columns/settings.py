@@ -52,12 +52,12 @@ def _is_rule(text: str) -> bool:
     return is_rule(text)
 
 
-def _are_rules(given: dict[str, str]) -> None:
-    from shoal.microdata.columns.hierarchies.given import read_given
+def _are_rules(hierarchies: dict[str, str]) -> None:
+    from shoal.microdata.columns.hierarchies.as_hierarchy import hierarchy_or_rule
 
-    for name, text in given.items():
+    for name, text in hierarchies.items():
         if _is_rule(text):
-            read_given(text, name)
+            hierarchy_or_rule(text, name)
 
 
 #: For columns what their values become, level by level: a file (in the workbench data), or a rule.
@@ -67,10 +67,10 @@ HierarchyTexts: TypeAlias = Annotated[
         "hierarchies",
         "a=FILE|RULE",
         _split_hierarchies,
-        lambda given: "; ".join(f"{name}={text}" for name, text in given.items()),
+        lambda hierarchies: "; ".join(f"{name}={text}" for name, text in hierarchies.items()),
         repeated=True,
         names=list,
-        places=lambda given: [text for text in given.values() if not _is_rule(text)],
+        places=lambda hierarchies: [text for text in hierarchies.values() if not _is_rule(text)],
         check=_are_rules,
     ),
 ]

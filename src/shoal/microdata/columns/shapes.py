@@ -149,7 +149,7 @@ class Shape:
         return bool(np.count_nonzero(steps == 1) >= NEARLY_ALL * steps.size)
 
     @cached_property
-    def is_given_out(self) -> bool:
+    def is_issued(self) -> bool:
         """Whether whole numbers look given out: all different, evenly spread, and close together or long.
 
         Amounts that happen to be all different are not: they crowd at one end.

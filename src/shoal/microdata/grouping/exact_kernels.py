@@ -181,10 +181,10 @@ def _sure_links(points, pool, tried, slots, left, rows, most):  # type: ignore[n
 
 
 @kernel
-def explore(points, pool, tree, tried, per_link, first, last, incumbent, found):  # type: ignore[no-untyped-def]
+def explore(points, pool, tree, tried, per_link, first, last, incumbent, groups):  # type: ignore[no-untyped-def]
     """Look through branches ``first`` to ``last`` for a partition better than the incumbent.
 
-    Its groups are written to ``found`` and its score is returned; the incumbent's if there is none.
+    Its groups are written to ``groups`` and its score is returned; the incumbent's if there is none.
     """
     n = tree.groups.shape[1]
     rows = np.empty((n, pool.starts.shape[1] - 1))
@@ -226,7 +226,7 @@ def explore(points, pool, tree, tried, per_link, first, last, incumbent, found):
                     if links <= most:
                         value = base[depth] + links * per_link
                         for g in range(n):
-                            found[g] = prefix[g] if g < depth else 0
+                            groups[g] = prefix[g] if g < depth else 0
                     depth -= 1
                     continue
                 several = depth >= 2 and whole & (whole - 1) and most < tried.witnesses.shape[0]

@@ -196,10 +196,10 @@ def _runs(
 
 
 def _settled(
-    evaluator: Evaluator, quick: Evaluator, found: Sequence[_Searched], run: Run, *, or_one_group: bool
+    evaluator: Evaluator, quick: Evaluator, searched: Sequence[_Searched], run: Run, *, or_one_group: bool
 ) -> Grouping:
     """The best on all records of those that are best on the sample; if time is up, the first of them."""
-    ranked = sorted(found, key=lambda item: item.run.score.value)
+    ranked = sorted(searched, key=lambda item: item.run.score.value)
     finalists = list(dict.fromkeys(partition for item in ranked for partition in item.finalists))
     scored: dict[Partition, Any] = {}
     for partition in finalists[:_FINALISTS]:
@@ -207,7 +207,7 @@ def _settled(
             break
         scored[partition] = evaluator.scores([partition])[0]
     best = min(scored, key=lambda partition: float(scored[partition].value))
-    concluded = _concluded(evaluator, best, scored[best], found, run, or_one_group=or_one_group)
+    concluded = _concluded(evaluator, best, scored[best], searched, run, or_one_group=or_one_group)
     times = {what: (seconds, calls) for what, seconds, calls in quick.profile}
     return replace(
         concluded,
@@ -225,7 +225,7 @@ def _concluded(
     evaluator: Evaluator,
     partition: Partition,
     score: Any,
-    found: Sequence[_Searched],
+    searched: Sequence[_Searched],
     run: Run,
     *,
     or_one_group: bool,
@@ -239,15 +239,15 @@ def _concluded(
         if alternative.value <= score.value + 1e-9:
             partition, score = together, alternative
     run.report(score.value)
-    best = min(found, key=lambda item: item.run.score.value)
+    best = min(searched, key=lambda item: item.run.score.value)
     return evaluator.grouping(
         partition,
         run,
         optimal=n == 1,
-        evaluations=sum(item.run.evaluations for item in found),
+        evaluations=sum(item.run.evaluations for item in searched),
         course=best.course,
         statistics=best.statistics,
-        runs=tuple(item.run for item in found),
+        runs=tuple(item.run for item in searched),
     )
 
 

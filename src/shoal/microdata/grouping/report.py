@@ -137,7 +137,7 @@ def _course(out: Page, result: "AttributeGrouping") -> None:
 
 def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
     out.section(f"The genetic operators, {how}")
-    made = statistics.children.sum(axis=1)
+    made = statistics.made.sum(axis=1)
     survived, unused, improved, worse = (
         values.sum(axis=1).tolist()
         for values in (statistics.survived, statistics.unused, statistics.improved, statistics.worse)
@@ -160,9 +160,9 @@ def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
     )
     share = np.divide(
         100.0 * statistics.unused,
-        statistics.children,
-        out=np.full(statistics.children.shape, np.nan),
-        where=statistics.children > 0,
+        statistics.made,
+        out=np.full(statistics.made.shape, np.nan),
+        where=statistics.made > 0,
     )
     for title, values, axis in (
         ("Utilisation: children that never became parents. Lower is better.", share, "unused, %"),

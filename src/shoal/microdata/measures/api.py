@@ -14,14 +14,14 @@ from shoal.microdata.measures.attacks.all_attacks import ATTACKS, UNCHANGED, att
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.attribute_inference import NOT_TRIED
 from shoal.microdata.measures.categories import CategoryPair
-from shoal.microdata.measures.in_time import TimeLimit, remarks_on_time
-from shoal.microdata.measures.measured import Definitions, Measured, measure
+from shoal.microdata.measures.classic import Definitions, Measured, measure
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.microdata.measures.needs import possible, refuse_too_wide_tables, refuse_what_cannot_be
 from shoal.microdata.measures.pairing import Pairing
 from shoal.microdata.measures.probabilistic import LARGEST
 from shoal.microdata.measures.problem import known_sets, read_problem, remarks_on_knowledge, restriction
+from shoal.microdata.measures.requirements import possible, refuse_too_wide_tables, refuse_what_cannot_be
 from shoal.microdata.measures.result import AttributeComparison, CategoryComparison, Comparison
+from shoal.microdata.measures.time_limited import TimeLimit, remarks_on_time
 from shoal.microdata.measures.utility.all_utility import UTILITY, measured_utility
 from shoal.microdata.measures.utility.marginals import distances
 from shoal.microdata.measures.utility.propensity import Made

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from shoal.microdata.measures.result import Comparison
 
 
-def assurances(found: "Sequence[Comparison]", settings: object = None) -> Assurances:
+def assurances(comparisons: "Sequence[Comparison]", settings: object = None) -> Assurances:
     """Of several releases those of the one with the worst risk."""
-    result = max(found, key=lambda one: one.worst[1])
-    where = f"Of {result.name}, the worst of {len(found)} releases: " if len(found) > 1 else ""
+    result = max(comparisons, key=lambda one: one.worst[1])
+    where = f"Of {result.name}, the worst of {len(comparisons)} releases: " if len(comparisons) > 1 else ""
     over = ", ".join(result.quasi) + (
         ", all that could be known by the look of the columns" if result.quasi_guessed else ""
     )

@@ -37,7 +37,7 @@ class CategoryPair:
     @property
     def kept_percent(self) -> float:
         """How much of the column's information the labels still tell: 100·I/H, mutual information over entropy."""
-        return 100.0 * kept_information(self.before, self.after)
+        return 100.0 * retained_information(self.before, self.after)
 
     @property
     def evenness(self) -> float:
@@ -125,10 +125,10 @@ def _misfit(old: np.ndarray, shown: np.ndarray, values: int, labels: int, *, bla
     return np.ascontiguousarray(table, dtype=np.float64)
 
 
-def kept_information(before: np.ndarray, after: np.ndarray) -> float:
+def retained_information(before: np.ndarray, after: np.ndarray) -> float:
     """Mutual information of two columns of codes, as a share of the entropy of the first; 1 where that is 0.
 
-    >>> round(kept_information(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1])), 9)
+    >>> round(retained_information(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1])), 9)
     0.5
     """
     n = max(1, before.size)

@@ -32,7 +32,7 @@ class ComparedColumns:
 def compared_columns(
     before: nw.DataFrame,
     after: nw.DataFrame,
-    asked: Sequence[str] | None,
+    requested: Sequence[str] | None,
     categories: Sequence[str] | None,
     key: str | None,
 ) -> ComparedColumns:
@@ -48,18 +48,18 @@ def compared_columns(
     ('town',)
     """
     for frame, which in ((before, "original"), (after, "protected")):
-        for column in (*(asked or ()), *(categories or ())):
+        for column in (*(requested or ()), *(categories or ())):
             if column != "*" and column not in frame.columns:
                 raise unknown("column", column, frame.columns, where=f"in the {which} data")
         if key is not None:
             key_values(frame, key, which)
     numeric = _numeric_in_both(before, after)
-    if asked is not None and list(asked) != ["*"]:
-        names = choose_columns(before, asked).columns
+    if requested is not None and list(requested) != ["*"]:
+        names = choose_columns(before, requested).columns
         remarks: tuple[Remark, ...] = ()
     else:
-        names = _chosen(before, after, asked, categories or (), key)
-        remarks = () if asked is not None else (_chosen_columns("comparing", names),)
+        names = _chosen(before, after, requested, categories or (), key)
+        remarks = () if requested is not None else (_chosen_columns("comparing", names),)
     if stray := [column for column in categories or () if column not in names]:
         raise InputError(
             f"column '{stray[0]}' of {parameter('categories')} is not among those of {parameter('columns')}"
@@ -76,7 +76,7 @@ def compared_columns(
                 f"column '{name}' of the original data is not numeric: {why_not_numeric(before[name])}; correct it, or name it "
                 f"in {parameter('categories')} if its values are codes"
             )
-    if guessed and asked is not None:
+    if guessed and requested is not None:
         remarks = (_chosen_columns("compared as categories:", guessed),)
     elif guessed:
         changed = _chosen_columns("compared as categories, since the release changed them:", guessed)
@@ -195,14 +195,14 @@ def _numeric_in_both(before: nw.DataFrame, after: nw.DataFrame) -> set[str]:
 def _chosen(
     before: nw.DataFrame,
     after: nw.DataFrame,
-    asked: Sequence[str] | None,
+    requested: Sequence[str] | None,
     categories: Sequence[str],
     key: str | None,
 ) -> tuple[str, ...]:
     numeric = _numeric_in_both(before, after)
     shared = [column for column in before.columns if column in set(after.columns) and column != key]
     others = [column for column in shared if column in categories]
-    if asked is None:
+    if requested is None:
         others += [column for column in shared if column not in numeric and column not in others]
         named = {guess.column for guess in guess_roles(before) if guess.role == "identifier"}
         others = [
@@ -222,7 +222,7 @@ def _chosen(
     if not set(with_numbers) - set(not_these):
         return tuple(others)
     try:
-        found = choose_columns(only(before, with_numbers), asked, not_these=not_these).columns
+        found = choose_columns(only(before, with_numbers), requested, not_these=not_these).columns
     except InputError:
         if not others:
             raise

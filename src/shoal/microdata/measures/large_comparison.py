@@ -113,9 +113,9 @@ class LargeComparison(Glance, Remarked, WorstColumn, LossFigures):
         return completed(page([self]), self, assurances([self]), DEFINITIONS)
 
 
-def figures(found: Sequence[LargeComparison], settings: object) -> dict[str, Any]:
+def figures(comparisons: Sequence[LargeComparison], settings: object) -> dict[str, Any]:
     """The figures of the release; of several, those of each."""
-    each = [_figures(result) for result in found]
+    each = [_figures(result) for result in comparisons]
     return each[0] if len(each) == 1 else {"releases": each}
 
 
@@ -154,11 +154,11 @@ def _figures(result: LargeComparison) -> dict[str, Any]:
     }
 
 
-def facts(found: Sequence[LargeComparison], settings: object) -> list[tuple[str, Any]]:
+def facts(comparisons: Sequence[LargeComparison], settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    if len(found) > 1:
+    if len(comparisons) > 1:
         return []
-    result = found[0]
+    result = comparisons[0]
     return [
         ("records", f"{result.records:,}"),
         (
@@ -182,22 +182,22 @@ def facts(found: Sequence[LargeComparison], settings: object) -> list[tuple[str,
     ]
 
 
-def tables(found: Sequence[LargeComparison], settings: object) -> list[Rows]:
+def tables(comparisons: Sequence[LargeComparison], settings: object) -> list[Rows]:
     """By column; of several releases, each of them."""
-    if len(found) > 1:
-        each = [(one.name, one.loss.il, one.id, one.dld, one.k) for one in found]
+    if len(comparisons) > 1:
+        each = [(one.name, one.loss.il, one.id, one.dld, one.k) for one in comparisons]
         return [Rows(["release", "IL", "ID %", "DLD % (blocks)", "K"], each)]
     rows = [
         (name, column.il1, column.il1s, column.il2, column.il4, column.sse_percent)
-        for name, column in zip(found[0].columns, found[0].loss.by_column, strict=True)
+        for name, column in zip(comparisons[0].columns, comparisons[0].loss.by_column, strict=True)
     ]
     return [Rows(["column", "IL1", "IL1s", "IL2", "IL4", "SSE %"], rows)]
 
 
-def page(found: Sequence[LargeComparison], settings: object = None) -> Page:
+def page(comparisons: Sequence[LargeComparison], settings: object = None) -> Page:
     """The report."""
-    out = Page("Releases compared", ", ".join(result.name for result in found))
-    for result in found:
+    out = Page("Releases compared", ", ".join(result.name for result in comparisons))
+    for result in comparisons:
         out.section(result.name)
         out.facts(facts([result], settings))
         for rows in tables([result], settings):
@@ -210,9 +210,9 @@ def page(found: Sequence[LargeComparison], settings: object = None) -> Page:
     return out
 
 
-def assurances(found: Sequence[LargeComparison], settings: object = None) -> Assurances:
+def assurances(comparisons: Sequence[LargeComparison], settings: object = None) -> Assurances:
     """Of the release with the smallest K."""
-    least = min(found, key=lambda result: result.k)
+    least = min(comparisons, key=lambda result: result.k)
     return Assurances(
         knower(least.anonymity),
         singled_out(least.anonymity),

@@ -9,7 +9,7 @@ from shoal.operation import DataName, Engine, Operation, Workplace, call
 from shoal.operation_release import Written
 
 if TYPE_CHECKING:
-    from shoal.microdata.measures.measured import Definitions
+    from shoal.microdata.measures.classic import Definitions
     from shoal.microdata.measures.result import Comparison
 
 
@@ -48,7 +48,7 @@ def run(settings: CompareSettings, workplace: Workplace) -> "list[Comparison]":
 
 
 def _definitions(settings: CompareSettings) -> "Definitions":
-    from shoal.microdata.measures.measured import Definitions
+    from shoal.microdata.measures.classic import Definitions
 
     widths = tuple(width / 100 for width in settings.widths)
     return Definitions(widths, settings.around, settings.scaling, settings.ties, settings.within)
@@ -77,22 +77,22 @@ def check(settings: CompareSettings, written: frozenset[str]) -> None:
         )
 
 
-def gate(found: "list[Comparison]", settings: CompareSettings) -> str | None:
+def gate(comparisons: "list[Comparison]", settings: CompareSettings) -> str | None:
     """The worst risk of any release has to be allowed."""
     if settings.max_risk is None:
         return None
-    if not all(result.attacks or result.untried for result in found):
+    if not all(result.attacks or result.untried for result in comparisons):
         return (
             f"no attack was tried, so no risk can be judged; leave {parameter('attacks')} out, or name some"
         )
-    most = max(found, key=lambda result: result.worst_tried[1])
+    most = max(comparisons, key=lambda result: result.worst_tried[1])
     by, worst = most.worst_tried
     if worst <= settings.max_risk:
-        missed = dict.fromkeys(name for result in found for name in result.untried)
+        missed = dict.fromkeys(name for result in comparisons for name in result.untried)
         told = f"not measured in time: {', '.join(missed)}; so the worst risk is not known"
         return told if missed else None
-    above = [result.name for result in found if result.worst_tried[1] > settings.max_risk]
-    which = f" ({', '.join(above)})" if len(found) > 1 else ""
+    above = [result.name for result in comparisons if result.worst_tried[1] > settings.max_risk]
+    which = f" ({', '.join(above)})" if len(comparisons) > 1 else ""
     return f"the worst risk is {worst:.2f} % ({most.titled(by)}), above the {settings.max_risk:g} % allowed{which}"
 
 

@@ -74,7 +74,7 @@ class Pairing:
         if self.record_links is not None:
             first, second, remarks = _by_links(before, after, self.record_links)
             # Values may have been exchanged on purpose, but not those of all columns.
-            agreeing, moved = _kept(before, after, first, second, compared)
+            agreeing, moved = _unchanged(before, after, first, second, compared)
             if moved and not agreeing and not _some_agree(before, after, first, second, compared):
                 raise InputError(
                     f"column '{moved[0]}' has the same values in both tables, but the record links join others, so they "
@@ -84,7 +84,7 @@ class Pairing:
             return first, second, remarks
         if self.key is not None:
             first, second, remarks = _by_key(before, after, self.key)
-            agreeing, moved = _kept(before, after, first, second, [*compared, self.key])
+            agreeing, moved = _unchanged(before, after, first, second, [*compared, self.key])
             # Values may have been swapped on purpose; where nothing at all agrees the keys were given out anew.
             if moved and not agreeing and not _some_agree(before, after, first, second, compared):
                 raise InputError(
@@ -166,7 +166,7 @@ def _by_position(
             f"position; {use}"
         )
     rows = np.arange(len(before))
-    witnesses, moved = _kept(before, after, rows, rows, compared)
+    witnesses, moved = _unchanged(before, after, rows, rows, compared)
     if moved:
         raise InputError(
             f"column '{moved[0]}' has the same values in both tables, but at other records, so the records are not in "
@@ -197,7 +197,7 @@ def _shared(before: nw.DataFrame, after: nw.DataFrame) -> list[str]:
     return [name for name in before.columns if name in there]
 
 
-def _kept(
+def _unchanged(
     before: nw.DataFrame, after: nw.DataFrame, first: np.ndarray, second: np.ndarray, but: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Columns that protection left alone: those that agree in all pairs, and those whose values stand elsewhere."""
@@ -220,7 +220,7 @@ def _some_agree(
 ) -> bool:
     """Whether one of these columns is the same in all pairs."""
     others = [name for name in _shared(before, after) if name not in set(columns)]
-    return bool(_kept(before, after, first, second, others)[0])
+    return bool(_unchanged(before, after, first, second, others)[0])
 
 
 def _nothing_follows(before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]) -> bool:

@@ -33,17 +33,17 @@ def glimpse(progress: "Progress") -> str:
     return progress.phase
 
 
-def figures(found: "Sequence[Comparison]", settings: object) -> dict[str, Any]:
+def figures(comparisons: "Sequence[Comparison]", settings: object) -> dict[str, Any]:
     """Every measure of the release; of several, those of each."""
-    each = [result.to_dict() for result in found]
+    each = [result.to_dict() for result in comparisons]
     return each[0] if len(each) == 1 else {"releases": each}
 
 
-def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, Any]]:
+def facts(comparisons: "Sequence[Comparison]", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first; several releases are a table."""
-    if len(found) > 1:
+    if len(comparisons) > 1:
         return []
-    result = found[0]
+    result = comparisons[0]
     return [
         ("records compared", f"{result.records:,}, paired by {result.pairing.replace('-', ' ')}"),
         ("worst risk", result.worst_in_words()),
@@ -77,7 +77,7 @@ def _classic(result: "Comparison") -> list[tuple[str, Any]]:
         ("information loss", f"{result.il:.2f}; 100·SSE/SST is {result.sse_percent:.4f}"),
         ("IL1, IL2, IL3, IL4, IL5", ", ".join(f"{value:.4f}" for value in losses)),
         ("IL1s", f"{result.il1s:.4f}"),
-        ("score", _told(result.score)),
+        ("score", _in_words(result.score)),
         (
             "fitness",
             _MISSED
@@ -88,7 +88,7 @@ def _classic(result: "Comparison") -> list[tuple[str, Any]]:
     ]
 
 
-def _told(value: float) -> str:
+def _in_words(value: float) -> str:
     return _MISSED if isnan(value) else f"{value:.2f}"
 
 
@@ -154,9 +154,9 @@ def _usefulness(result: "Comparison") -> list[tuple[str, str]]:
     return found
 
 
-def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
+def tables(comparisons: "Sequence[Comparison]", settings: object) -> list[Rows]:
     """The measures by column, or of several releases a line each."""
-    if len(found) > 1:
+    if len(comparisons) > 1:
         return [
             Rows(
                 ["release", "il", "dr", "score", "fitness", "sse %", "worst risk %", "K"],
@@ -167,16 +167,16 @@ def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
                         r.worst_risk["percent"],
                         r.k,
                     )
-                    for r in found
+                    for r in comparisons
                 ],
             )
         ]
     found_tables = []
-    if found[0].categories:
-        found_tables.append(Rows(_OF_CATEGORIES, _by_category(found[0])))
+    if comparisons[0].categories:
+        found_tables.append(Rows(_OF_CATEGORIES, _by_category(comparisons[0])))
     header = ["column", "IL1", "IL1s", "mean", "variance", "sse %", "interval %", "by sd %"]
-    if found[0].attributes:
-        found_tables.append(Rows(header, _by_column(found[0])))
+    if comparisons[0].attributes:
+        found_tables.append(Rows(header, _by_column(comparisons[0])))
     return found_tables
 
 
@@ -193,16 +193,16 @@ def _k_in_words(result: "Comparison") -> str:
     return text
 
 
-def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
+def page(comparisons: "Sequence[Comparison]", settings: object = None) -> Page:
     """The report of one or several releases of the same data; all it needs to know of the settings the results know."""
-    first = found[0]
+    first = comparisons[0]
     out = Page(
         "What protection cost and what it bought",
-        f"{len(found)} release{'s' if len(found) > 1 else ''}, {first.records:,} records, columns: "
+        f"{len(comparisons)} release{'s' if len(comparisons) > 1 else ''}, {first.records:,} records, columns: "
         + ", ".join(first.columns),
     )
     out.section("Headline")
-    for result in found:
+    for result in comparisons:
         out.facts(
             [
                 ("release", result.name),
@@ -211,8 +211,8 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
                 *(
                     [
                         ("information loss IL", f"{result.il:.2f}"),
-                        ("disclosure risk DR", _told(result.dr)),
-                        ("score", _told(result.score)),
+                        ("disclosure risk DR", _in_words(result.dr)),
+                        ("score", _in_words(result.score)),
                     ]
                     if result.numbers
                     else []
@@ -222,15 +222,15 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
             ]
         )
     out.note("The worst risk comes first: a mean of several measures can hide it.")
-    for warning in dict.fromkeys(text for result in found for text in result.warnings):
+    for warning in dict.fromkeys(text for result in comparisons for text in result.warnings):
         out.warning(warning)
-    for note in dict.fromkeys(text for result in found for text in result.notes):
+    for note in dict.fromkeys(text for result in comparisons for text in result.notes):
         out.note(note)
-    with_numbers = [result for result in found if result.numbers and not isnan(result.dr)]
+    with_numbers = [result for result in comparisons if result.numbers and not isnan(result.dr)]
     if with_numbers:
         _map(out, with_numbers)
         _linked(out, with_numbers)
-    for result in found:
+    for result in comparisons:
         draw_attacks(out, result)
         draw_utility(out, result)
         if result.categories:
@@ -244,27 +244,29 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
     return out
 
 
-def _map(out: Page, found: "Sequence[Comparison]") -> None:
-    points = [(result.name.rsplit("/", 1)[-1], result.il, result.dr) for result in found]
-    points += [(name, il, dr) for name, (il, dr) in found[0].references.items()]
+def _map(out: Page, comparisons: "Sequence[Comparison]") -> None:
+    points = [(result.name.rsplit("/", 1)[-1], result.il, result.dr) for result in comparisons]
+    points += [(name, il, dr) for name, (il, dr) in comparisons[0].references.items()]
     out.section("Risk and utility")
     out.chart(
         charts.points(points, x="information loss IL", y="disclosure risk DR"),
         "Each point is a release: to the left less is lost, further down less can be disclosed. "
-        + ("MDAV points are plain microaggregation of the same columns." if found[0].references else ""),
+        + (
+            "MDAV points are plain microaggregation of the same columns." if comparisons[0].references else ""
+        ),
     )
 
 
-def _linked(out: Page, found: "Sequence[Comparison]") -> None:
+def _linked(out: Page, comparisons: "Sequence[Comparison]") -> None:
     out.section("What an intruder links")
     rows = []
-    for result in found:
+    for result in comparisons:
         for known, percent in zip(result.scenarios, result.by_scenario, strict=True):
             everything = set(known) >= set(result.columns)
             rows.append((result.name, _COMPARED if everything else ", ".join(known), percent, "distance"))
         rows.append((result.name, _COMPARED, result.pld, "agreement"))
     out.table(["release", "known to the intruder", "links, %", "by"], rows)
-    one = found[0]
+    one = comparisons[0]
     links = round(one.links_expected)
     out.text(
         f"Of {one.records:,} records "
@@ -274,8 +276,8 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
     )
     out.chart(
         charts.grouped_bars(
-            [result.name.rsplit("/", 1)[-1] for result in found],
-            {title: [_risk(result, key) for result in found] for key, title in RISKS.items()},
+            [result.name.rsplit("/", 1)[-1] for result in comparisons],
+            {title: [_risk(result, key) for result in comparisons] for key, title in RISKS.items()},
             x="release",
             y="percent",
         ),

@@ -7,8 +7,8 @@ from typing import Any
 
 from shoal.errors import Message
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.classic import RISKS, Definitions, Measured
 from shoal.microdata.measures.loss_figures import LossFigures
-from shoal.microdata.measures.measured import RISKS, Definitions, Measured
 from shoal.microdata.measures.pairing import Way
 from shoal.microdata.measures.problem import RESTRICTION
 from shoal.microdata.measures.utility.all_utility import Utility

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.microdata.measures.attacks.attack import Attack
-from shoal.microdata.measures.measured import RISKS
+from shoal.microdata.measures.classic import RISKS
 
 if TYPE_CHECKING:
     from shoal.microdata.measures.result import AttributeComparison
@@ -24,26 +24,26 @@ class WorstColumn:
     @property
     def id_worst(self) -> float:
         """Interval disclosure of the worst column."""
-        return max((one.id for one in self._telling), default=self._nothing)
+        return max((one.id for one in self._varying), default=self._nothing)
 
     @property
     def id_sd_worst(self) -> float:
         """The same by standard deviation."""
-        return max((one.id_sd for one in self._telling), default=self._nothing)
+        return max((one.id_sd for one in self._varying), default=self._nothing)
 
     @property
     def nearness(self) -> tuple[Attack, ...]:
         """Both as attacks that need nothing but the release, with the column and the mean over all beside."""
-        if not self._telling:
+        if not self._varying:
             return ()
-        return tuple(self._as_attack(name, self._telling) for name in ("id", "id_sd"))
+        return tuple(self._as_attack(name, self._varying) for name in ("id", "id_sd"))
 
     @property
     def _nothing(self) -> float:
         return 0.0 if self.attributes else float("nan")
 
     @property
-    def _telling(self) -> "tuple[AttributeComparison, ...]":
+    def _varying(self) -> "tuple[AttributeComparison, ...]":
         return tuple(one for one in self.attributes if not one.constant)
 
     def _as_attack(self, name: str, attributes: "Sequence[AttributeComparison]") -> Attack:

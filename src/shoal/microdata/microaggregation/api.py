@@ -47,7 +47,7 @@ from shoal.microdata.microaggregation.remarks import (
     remarks_on_skew,
     warnings_on_identity,
     warnings_on_k,
-    warnings_on_kept,
+    warnings_on_unchanged,
 )
 from shoal.microdata.microaggregation.result import Microaggregation, Part
 from shoal.microdata.microaggregation.verify import ReleaseCheck
@@ -380,7 +380,7 @@ def microaggregate(
         *warnings_on_identity(guesses, kept, unit),
         *warnings_on_k(measured, k, k_protected, kept),
         *unit_remarks(data, declared, guesses, (*names, *by, *(quasi or ()), sample_weights)),
-        *warnings_on_kept(
+        *warnings_on_unchanged(
             data,
             guesses,
             list(attributes.values()),

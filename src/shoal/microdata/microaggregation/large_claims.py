@@ -64,21 +64,21 @@ class ColumnClaim:
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """What is stated; ``kept_sums`` are sums over the hashes of what was kept, taken from the input.
+    """What is stated; ``unchanged_sums`` are sums over the hashes of what was kept, taken from the input.
 
-    ``made_sums`` are the same over all released columns, taken when the records left their groups: they tie what was kept
+    ``released_sums`` are the same over all released columns, taken when the records left their groups: they tie what was kept
     of a record to what is released of it.
     """
 
     columns: tuple[ColumnClaim, ...]
-    kept: tuple[str, ...]
+    unchanged: tuple[str, ...]
     quasi: tuple[str, ...]
     unit: str | None
     records: int
     k: int
     k_release: int
-    kept_sums: tuple[int, int]
-    made_sums: tuple[int, int]
+    unchanged_sums: tuple[int, int]
+    released_sums: tuple[int, int]
     sse: float
     sst: float
 
@@ -101,11 +101,13 @@ class Claims:
             "means and the loss, since medians keep neither: of them only that they lie in the range of the column",
         )
 
-    def expect_kept(self, records: int, kept_sums: tuple[int, int], made_sums: tuple[int, int]) -> None:
+    def expect_records(
+        self, records: int, unchanged_sums: tuple[int, int], released_sums: tuple[int, int]
+    ) -> None:
         """Raise ``AssertionError`` unless all records are there, with what was kept of them beside what was made of them."""
         assert records == self.records, f"{records} records, not {self.records}"
-        assert kept_sums == self.kept_sums, "the columns that are kept are not what they were"
-        assert made_sums == self.made_sums, "the records are not those that left their groups"
+        assert unchanged_sums == self.unchanged_sums, "the columns that are kept are not what they were"
+        assert released_sums == self.released_sums, "the records are not those that left their groups"
 
     def expect_moments(
         self, moved: Sequence[float], variances: Sequence[float], ranges: Sequence[tuple[float, float]]

@@ -32,14 +32,14 @@ MEDIAN_TELLS = note(
 
 
 def warnings_on_identity(
-    guesses: Sequence[Guess], kept: Sequence[str], unit: str | None = None
+    guesses: Sequence[Guess], unchanged: Sequence[str], unit: str | None = None
 ) -> list[Remark]:
     """The worst that can be released as it is: who somebody is."""
     remarks = []
-    if unit is not None and unit in kept:
+    if unit is not None and unit in unchanged:
         text = f"column '{unit}' is released as it is and says whose record each is; drop it"
         remarks.append(danger("released-unit", text, unit))
-    released = set(kept)
+    released = set(unchanged)
     kinds = {
         guess.column: guess.kind
         if guess.kind.startswith("an identifier")
@@ -52,11 +52,11 @@ def warnings_on_identity(
     return remarks + one_remark("released-identifier", "danger", list(kinds), *words)
 
 
-def warnings_on_kept(
+def warnings_on_unchanged(
     frame: nw.DataFrame,
     guesses: Sequence[Guess],
     protected: Sequence[Attribute],
-    kept: Sequence[str],
+    unchanged: Sequence[str],
     *,
     unit: str | None = None,
     weights: str | None = None,
@@ -68,7 +68,7 @@ def warnings_on_kept(
     ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them. Where the frame is only some
     of the records, ``shared`` says how many of all have a value of each column on average.
     """
-    released, named = set(kept), set(quasi)
+    released, named = set(unchanged), set(quasi)
     open_to = [guess for guess in guesses if guess.column in released and guess.column != unit]
     unnamed = [guess for guess in open_to if guess.column not in named]
     if shared is None:
@@ -91,7 +91,7 @@ def warnings_on_kept(
     ]
 
 
-def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str]) -> list[Remark]:
+def warnings_on_k(known: Anonymity, k: int, k_protected: int, unchanged: Sequence[str]) -> list[Remark]:
     """That K of the release is below k, how many records or units that concerns, and which columns make it so."""
     if known.k >= k:
         return []
@@ -106,7 +106,7 @@ def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str
     )
     if k_protected > known.k:
         text += f"; over the protected columns alone K is {k_protected}"
-        released = set(kept)
+        released = set(unchanged)
         beside = [name for name in known.quasi if name in released]
         if beside:
             text += f", but {listed(beside)} may be known, too"
@@ -140,12 +140,12 @@ def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
 
 
 def _warnings_on_determined(
-    frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
+    frame: nw.DataFrame, protected: Sequence[Attribute], unchanged: Sequence[str]
 ) -> list[Remark]:
     """The protected columns that follow from others, with all of these: one that nobody drops gives them away."""
     kinds = frame.schema
     # Of records that are elsewhere lists and structures were not looked at.
-    numeric = [name for name in kept if name in kinds and kinds[name].is_numeric()]
+    numeric = [name for name in unchanged if name in kinds and kinds[name].is_numeric()]
     # The numbers of categories without an order say nothing: those are not looked at.
     with_order = [attribute for attribute in protected if attribute.kind != "nominal"]
     given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in with_order]

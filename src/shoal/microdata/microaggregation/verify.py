@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from shoal.microdata.columns.attributes import Attribute, read_attribute
-from shoal.microdata.columns.few_numbers import for_frame
 from shoal.microdata.columns.integers import whole_numbers
+from shoal.microdata.columns.to_polars import for_frame
 from shoal.microdata.microaggregation.problem import CATEGORY_DISTANCE, Problem
 from shoal.microdata.microaggregation.solution import Partition
 
@@ -223,16 +223,16 @@ def _distinct_owners(labels: np.ndarray, owners: np.ndarray) -> np.ndarray:
 
 
 def _by_group(
-    labels: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None, **asked: pl.Expr
+    labels: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None, **aggregates: pl.Expr
 ) -> dict[str, np.ndarray]:
     """What is asked of the known values of each group, in the order of the groups; NaN where nothing is known."""
     weights = np.ones(len(labels)) if weights is None else weights
     frame = pl.DataFrame(
         {"group": for_frame(labels), "value": for_frame(values), "weight": for_frame(weights)}
     )
-    found = frame.filter(pl.col("value").is_not_nan()).group_by("group").agg(**asked)
+    found = frame.filter(pl.col("value").is_not_nan()).group_by("group").agg(**aggregates)
     answers = {}
-    for name in asked:
+    for name in aggregates:
         answers[name] = np.full(int(labels.max()) + 1, np.nan)
         answers[name][found["group"].to_numpy()] = found[name].to_numpy()
     return answers

@@ -20,11 +20,11 @@ from shoal.microdata.columns.roles import Guess
 from shoal.microdata.models.model import Closeness, ConfidentialColumn, Model
 
 
-def trees_asked_for(
+def trees_needed(
     data: nw.DataFrame,
     models: Sequence[Model],
     guesses: Sequence[Guess],
-    given: Mapping[str, Any],
+    hierarchies: Mapping[str, Any],
     orders: Orders,
 ) -> dict[str, Hierarchy]:
     """The hierarchies of confidential columns that a distance needs."""
@@ -32,11 +32,11 @@ def trees_asked_for(
     if not names:
         return {}
     for name in names:
-        if name not in given:
+        if name not in hierarchies:
             raise InputError(
                 f"closeness by hierarchy needs one of column '{name}'; give it with {parameter('hierarchies')}"
             )
-    found = propose_all(data, names, guesses, {name: given[name] for name in names}, orders)
+    found = propose_all(data, names, guesses, {name: hierarchies[name] for name in names}, orders)
     return {name: found[name].hierarchy for name in names}
 
 

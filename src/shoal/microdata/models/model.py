@@ -94,11 +94,11 @@ class ValueModel(Model):
         """Whether it holds the shares in a class against those in a reference."""
         return isinstance(self, Closeness | Likeness)
 
-    def _given(self, evidence: Evidence) -> tuple[Histogram, ConfidentialColumn]:
+    def _evidence_of(self, evidence: Evidence) -> tuple[Histogram, ConfidentialColumn]:
         return evidence.histograms[self.column], evidence.columns[self.column]
 
     def _distinct(self, evidence: Evidence) -> np.ndarray:
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         found: np.ndarray = kernels.distinct_values(*histogram, column.missing)
         return found
 
@@ -154,7 +154,7 @@ class EntropyDiversity(ValueModel):
 
     def measured(self, evidence: Evidence) -> np.ndarray:
         """How many equally frequent values would be as uncertain."""
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         found: np.ndarray = kernels.effective_values(*histogram, column.missing)
         return found
 
@@ -186,7 +186,7 @@ class RecursiveDiversity(ValueModel):
 
     def measured(self, evidence: Evidence) -> np.ndarray:
         """The ratio of the two."""
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         found: np.ndarray = kernels.recursion_ratios(*histogram, column.missing, self.l)
         return found
 
@@ -220,7 +220,7 @@ class Closeness(ValueModel):
 
     def measured(self, evidence: Evidence) -> np.ndarray:
         """The distance of each class."""
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         found: np.ndarray
         if self.distance == "ordered":
             found = kernels.ordered_distances(*histogram, column.shares)
@@ -236,7 +236,7 @@ class Closeness(ValueModel):
 
     def hopeless(self, evidence: Evidence) -> np.ndarray:
         """What absent values need to be moved is too much, and in a part no fewer are absent."""
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         if self.distance == "ordered":
             least = kernels.least_moves(*histogram, column.shares)
         else:
@@ -269,7 +269,7 @@ class Likeness(ValueModel):
 
     def measured(self, evidence: Evidence) -> np.ndarray:
         """The largest relative gain."""
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         found: np.ndarray = kernels.largest_gains(*histogram, column.shares)
         return found
 
@@ -277,13 +277,13 @@ class Likeness(ValueModel):
         """More than β, or in the enhanced form more than −ln of the share."""
         failing = self.measured(evidence) > self.beta + _SLACK
         if self.enhanced:
-            histogram, column = self._given(evidence)
+            histogram, column = self._evidence_of(evidence)
             failing |= kernels.excess_gains(*histogram, column.shares) > _SLACK
         return failing
 
     def hopeless(self, evidence: Evidence) -> np.ndarray:
         """Even grown by β the shares of the values present do not add up to 1."""
-        histogram, column = self._given(evidence)
+        histogram, column = self._evidence_of(evidence)
         present = kernels.present_shares(*histogram, column.shares)
         hopeless: np.ndarray = (1.0 + self.beta) * present < 1.0 - _SLACK
         return hopeless

@@ -116,9 +116,9 @@ def _of_values(name: str, words: list[str], column: str) -> Model:
     )
 
 
-def _number(name: str, words: list[str], place: int) -> Any:
+def _number(name: str, words: list[str], position: int) -> Any:
     try:
-        value = float(words[place])
+        value = float(words[position])
         expected = _FORMS[name].count(",") + 1
         if len(words) > expected:
             raise IndexError
@@ -127,5 +127,5 @@ def _number(name: str, words: list[str], place: int) -> Any:
     return int(value) if value.is_integer() else value
 
 
-def _share(name: str, words: list[str], place: int) -> float:
-    return number(_number(name, words, place), f"the share of {name}", above=0.0, most=1.0)
+def _share(name: str, words: list[str], position: int) -> float:
+    return number(_number(name, words, position), f"the share of {name}", above=0.0, most=1.0)

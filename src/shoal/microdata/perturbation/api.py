@@ -16,15 +16,15 @@ from shoal.microdata.columns.inputs import as_names, check_choice, check_names, 
 from shoal.microdata.columns.orders import Orders, read_orders
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.sorting import sorted_by_release
+from shoal.microdata.perturbation.external_matrix import ExternalMatrix
 from shoal.microdata.perturbation.forbidden import read_forbidden
-from shoal.microdata.perturbation.given_matrix import GivenMatrix
 from shoal.microdata.perturbation.inputs import does_nothing
-from shoal.microdata.perturbation.kept_columns import warnings_on_kept
 from shoal.microdata.perturbation.methods import METHODS
 from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.untouched import GapsStay, OthersUntouched, same_values
 from shoal.microdata.perturbation.release import ReleaseCheck, changed_columns
 from shoal.microdata.perturbation.result import Perturbed
+from shoal.microdata.perturbation.unchanged_columns import warnings_on_unchanged
 from shoal.remarks import danger, note
 from shoal.runtime.secrets import Secret
 
@@ -170,7 +170,7 @@ def perturb(
         regions=tuple(given["regions"]),
         quasi=tuple(given["quasi"]),
         forbidden=read_forbidden(given["forbid"]),
-        matrix=None if matrix is None else GivenMatrix.read(matrix),
+        matrix=None if matrix is None else ExternalMatrix.read(matrix),
     )
     change = chosen.solve(problem, options, secret=_for_these(hidden, method, options, problem, given["by"]))
     released = without(data.with_columns(*changed_columns(problem, change)), dropped)
@@ -183,7 +183,7 @@ def perturb(
     remarks = [
         *([_STUDY] if hidden.of_study else []),
         *change.remarks,
-        *warnings_on_kept(problem, change.columns, dropped, key),
+        *warnings_on_unchanged(problem, change.columns, dropped, key),
     ]
     if order == "sorted":
         released, places = sorted_by_release(released, names)
@@ -223,10 +223,10 @@ _STUDY = danger(
 )
 
 
-def _check_taken(method: str, given: Mapping[str, Any]) -> None:
+def _check_taken(method: str, inputs: Mapping[str, Any]) -> None:
     """No input may silently do nothing."""
     unused = does_nothing(method)
-    for name, value in given.items():
+    for name, value in inputs.items():
         if value not in (None, [], ()) and name in unused:
             raise InputError(f"{parameter(name)} does nothing with method '{method}'; leave it out")
 
@@ -234,24 +234,24 @@ def _check_taken(method: str, given: Mapping[str, Any]) -> None:
 def _columns(
     data: "nw.DataFrame[Any]",
     method: str,
-    given: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     orders: Sequence[str],
     not_these: Sequence[str],
 ) -> tuple[str, ...]:
     traits = METHODS[method].traits
     if "households" in traits:
-        return tuple(given["regions"])
-    asked = given["columns"]
+        return tuple(inputs["regions"])
+    asked = inputs["columns"]
     if asked is None and "categories" in traits:
         raise InputError(f"name the columns to change with {parameter('columns')}")
     if asked is None and orders:
         return tuple(orders)
-    return choose_columns(data, asked, not_these=[*not_these, *given["by"]]).columns
+    return choose_columns(data, asked, not_these=[*not_these, *inputs["by"]]).columns
 
 
-def _check_apart(names: Sequence[str], given: Mapping[str, Any], dropped: Sequence[str]) -> None:
+def _check_apart(names: Sequence[str], inputs: Mapping[str, Any], dropped: Sequence[str]) -> None:
     for name in names:
-        if name in given["by"]:
+        if name in inputs["by"]:
             raise InputError(f"column '{name}' cannot be changed and form the strata at once")
         if name in dropped:
             raise InputError(f"column '{name}' cannot be changed and dropped at once")

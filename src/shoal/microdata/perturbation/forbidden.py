@@ -66,9 +66,9 @@ class Forbidden:
         return next(condition for condition in self.conditions if condition.column == column)
 
 
-def read_forbidden(given: Sequence[str | Mapping[str, Any]]) -> tuple[Forbidden, ...]:
+def read_forbidden(rules: Sequence[str | Mapping[str, Any]]) -> tuple[Forbidden, ...]:
     """Rules as texts, or as mappings of columns to a value, several values, or a pair of limits in a tuple."""
-    return tuple(Forbidden(_of_text(rule) if isinstance(rule, str) else _of_mapping(rule)) for rule in given)
+    return tuple(Forbidden(_of_text(rule) if isinstance(rule, str) else _of_mapping(rule)) for rule in rules)
 
 
 def _of_text(rule: str) -> tuple[Condition, ...]:

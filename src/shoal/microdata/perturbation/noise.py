@@ -15,8 +15,8 @@ from shoal.microdata.perturbation import noise_kernels as kernels
 from shoal.microdata.perturbation.change import Change
 from shoal.microdata.perturbation.exact_noise import exactly_noised, fewest_units
 from shoal.microdata.perturbation.problem import Problem
-from shoal.microdata.perturbation.promises.moments_kept import MomentsKept
 from shoal.microdata.perturbation.promises.promise import Promise
+from shoal.microdata.perturbation.promises.same_moments import SameMoments
 from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import varying_numbers
 from shoal.numbers import counted
@@ -80,7 +80,7 @@ def perturb(problem: Problem, options: NoiseOptions, *, secret: Secret) -> Chang
         found[:, whole] = np.rint(found[:, whole])
     promises: tuple[Promise, ...] = ()
     if options.kind == "exact" and not options.round:
-        promises = (MomentsKept(problem.columns, problem.strata),)
+        promises = (SameMoments(problem.columns, problem.strata),)
     return Change(
         numbers={name: np.ascontiguousarray(found[:, place]) for place, name in enumerate(problem.columns)},
         promises=promises,
@@ -190,21 +190,21 @@ def _spread(table: np.ndarray, kind: str) -> np.ndarray:
     return np.ascontiguousarray(found)
 
 
-def _facts(options: NoiseOptions, table: np.ndarray, found: np.ndarray) -> tuple[tuple[str, object], ...]:
+def _facts(options: NoiseOptions, table: np.ndarray, noisy: np.ndarray) -> tuple[tuple[str, object], ...]:
     facts: list[tuple[str, object]] = [
         ("kind of noise", options.kind),
         ("standard deviation of the noise in percent of that of the column", options.amount),
     ]
     if options.kind != "exact":
         facts.append(("expected factor of the variances", 1.0 + (options.amount / 100.0) ** 2))
-    facts.append(("values without noise", int((found == table).sum())))
+    facts.append(("values without noise", int((noisy == table).sum())))
     return tuple(facts)
 
 
 def _remarks(
-    problem: Problem, options: NoiseOptions, table: np.ndarray, found: np.ndarray, whole: Sequence[bool]
+    problem: Problem, options: NoiseOptions, table: np.ndarray, noisy: np.ndarray, whole: Sequence[bool]
 ) -> Iterator[Remark]:
-    still = int((found == table).sum())
+    still = int((noisy == table).sum())
     if still:
         yield warning(
             "unchanged-values",
@@ -214,7 +214,7 @@ def _remarks(
     below = [
         name
         for place, name in enumerate(problem.columns)
-        if np.nanmin(table[:, place]) >= 0 > np.nanmin(found[:, place])
+        if np.nanmin(table[:, place]) >= 0 > np.nanmin(noisy[:, place])
     ]
     if below:
         yield warning(

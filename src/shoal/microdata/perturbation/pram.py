@@ -10,8 +10,8 @@ from pydantic import Field
 from shoal.errors import InputError, parameter
 from shoal.microdata.columns.hierarchies.hierarchy import Values
 from shoal.microdata.perturbation.change import Change
+from shoal.microdata.perturbation.external_matrix import ExternalMatrix
 from shoal.microdata.perturbation.forbidden import Forbidden, check_forbidden
-from shoal.microdata.perturbation.given_matrix import GivenMatrix
 from shoal.microdata.perturbation.matrices import PUBLISHED_FROM
 from shoal.microdata.perturbation.pram_kernels import drawn
 from shoal.microdata.perturbation.problem import Problem
@@ -192,7 +192,7 @@ def _rule(problem: Problem, name: str, values: Values, options: PramOptions) -> 
         change = _USUAL if options.change is None else options.change
         return lambda _, shares: mixing(shares, change)[0]
 
-    def of_given(categories: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    def of_external(categories: np.ndarray, shares: np.ndarray) -> np.ndarray:
         rows = given.of([texts[code] for code in categories], name)
         if not options.keep_shares:
             return options.alpha * rows + (1.0 - options.alpha) * np.eye(shares.size)
@@ -204,7 +204,7 @@ def _rule(problem: Problem, name: str, values: Values, options: PramOptions) -> 
             )
         return matrix
 
-    return of_given
+    return of_external
 
 
 def _members(group_of: np.ndarray) -> list[np.ndarray]:
@@ -213,12 +213,14 @@ def _members(group_of: np.ndarray) -> list[np.ndarray]:
     return np.split(order, np.flatnonzero(np.diff(group_of[order])) + 1) if order.size else []
 
 
-def _drawn(found: ColumnTransitions, codes: np.ndarray, identities: np.ndarray, secret: Secret) -> np.ndarray:
+def _drawn(
+    transitions: ColumnTransitions, codes: np.ndarray, identities: np.ndarray, secret: Secret
+) -> np.ndarray:
     """The category that each record shows."""
-    key = secret.draws("pram", found.column).key
+    key = secret.draws("pram", transitions.column).key
     seen = codes.astype(np.int64)
-    for group, members in zip(found.groups, _members(found.group_of), strict=True):
-        row_of = np.zeros(len(found.values), dtype=np.int64)
+    for group, members in zip(transitions.groups, _members(transitions.group_of), strict=True):
+        row_of = np.zeros(len(transitions.values), dtype=np.int64)
         row_of[group.categories] = np.arange(group.categories.size)
         upto = np.cumsum(group.matrix, axis=1)
         # A sum that is rounded to less than 1 must not send anybody to a category that has no chance.
@@ -237,17 +239,19 @@ def _donors(codes: np.ndarray, seen: np.ndarray, size: int) -> np.ndarray:
 
 
 def _warnings(
-    name: str, found: ColumnTransitions, options: PramOptions, given: GivenMatrix | None
+    name: str, transitions: ColumnTransitions, options: PramOptions, external: ExternalMatrix | None
 ) -> Iterator[Remark]:
-    alone = sum(group.records for group in found.groups if group.categories.size == 1)
+    alone = sum(group.records for group in transitions.groups if group.categories.size == 1)
     if alone:
         yield warning(
             "fixed-values",
             f"{counted(alone, 'value')} of column '{name}' cannot change: all records of the stratum have the same",
             name,
         )
-    if given is not None:
-        certain = sum(g.records for g in found.groups if g.categories.size > 1 and not by_chance(g.matrix))
+    if external is not None:
+        certain = sum(
+            g.records for g in transitions.groups if g.categories.size > 1 and not by_chance(g.matrix)
+        )
         if certain:
             yield warning(
                 "fixed-values",
@@ -255,7 +259,7 @@ def _warnings(
                 f"categories of their group the {parameter('matrix')} makes each one for certain",
                 name,
             )
-        parts = [g for g in found.groups if 1 < g.categories.size < len(given.categories)]
+        parts = [g for g in transitions.groups if 1 < g.categories.size < len(external.categories)]
         if parts:
             yield warning(
                 "missing-categories",
@@ -265,10 +269,12 @@ def _warnings(
             )
     else:
         wanted = _USUAL if options.change is None else options.change
-        less = [g for g in found.groups if g.categories.size > 1 and g.expected_change < wanted * (1 - 1e-9)]
+        less = [
+            g for g in transitions.groups if g.categories.size > 1 and g.expected_change < wanted * (1 - 1e-9)
+        ]
         if less:
-            share = sum(g.records * g.expected_change for g in found.groups) / sum(
-                g.records for g in found.groups
+            share = sum(g.records * g.expected_change for g in transitions.groups) / sum(
+                g.records for g in transitions.groups
             )
             yield warning(
                 "fewer-changes",
@@ -298,15 +304,15 @@ def _notes(details: Sequence[ColumnTransitions]) -> Iterator[Remark]:
 
 
 def _grown(
-    details: Sequence[ColumnTransitions], options: PramOptions, given: GivenMatrix | None
+    details: Sequence[ColumnTransitions], options: PramOptions, external: ExternalMatrix | None
 ) -> Iterator[tuple[str, str]]:
     """How much more changes by a given matrix once it keeps the shares: every value is turned twice."""
-    if given is None or not options.keep_shares:
+    if external is None or not options.keep_shares:
         return
     for item in details:
         asked = now = 0.0
         for group in item.groups:
-            rows = given.of(group.values, item.column)
+            rows = external.of(group.values, item.column)
             asked += options.alpha * group.records * float((group.shares * (1.0 - np.diag(rows))).sum())
             now += group.records * group.expected_change
         records = sum(group.records for group in item.groups)

@@ -11,8 +11,8 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.microdata.columns.hierarchies.hierarchy import Values, read_values
+from shoal.microdata.perturbation.external_matrix import ExternalMatrix
 from shoal.microdata.perturbation.forbidden import Forbidden
-from shoal.microdata.perturbation.given_matrix import GivenMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Problem:
     regions: tuple[str, ...] = ()
     quasi: tuple[str, ...] = ()
     forbidden: tuple[Forbidden, ...] = ()
-    matrix: GivenMatrix | None = None
+    matrix: ExternalMatrix | None = None
     stratum_values: tuple[tuple[str | None, ...], ...] = ()
 
     @property

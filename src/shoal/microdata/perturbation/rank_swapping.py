@@ -12,7 +12,7 @@ from pydantic import Field
 from shoal.microdata.perturbation import rank_swapping_kernels
 from shoal.microdata.perturbation.change import Change
 from shoal.microdata.perturbation.problem import Problem
-from shoal.microdata.perturbation.promises.values_kept import RanksMoved, SameValues
+from shoal.microdata.perturbation.promises.same_values import RanksMoved, SameValues
 from shoal.microdata.perturbation.ranking import ranking
 from shoal.microdata.perturbation.varying import check_orders, varying_numbers
 from shoal.numbers import counted

@@ -36,14 +36,14 @@ def partners(key: np.ndarray, who: np.ndarray, starts: np.ndarray, widths: np.nd
 
 
 @kernel
-def _free(key: np.ndarray, who: np.uint64, found: np.ndarray, rank: int, reach: int, taken: int) -> int:
+def _free(key: np.ndarray, who: np.uint64, partners: np.ndarray, rank: int, reach: int, taken: int) -> int:
     for draw in range(_DRAWS):
         partner = rank + 1 + below(key, who, np.uint64(draw), reach)
-        if found[partner] < 0:
+        if partners[partner] < 0:
             return partner
     left = below(key, who, np.uint64(_DRAWS), reach - taken)
     for partner in range(rank + 1, rank + 1 + reach):
-        if found[partner] < 0:
+        if partners[partner] < 0:
             if left == 0:
                 return partner
             left -= 1

@@ -16,7 +16,7 @@ from shoal.microdata.perturbation import noise_kernels as kernels
 from shoal.microdata.perturbation.change import Change
 from shoal.microdata.perturbation.column_names import ColumnNames
 from shoal.microdata.perturbation.problem import Problem
-from shoal.microdata.perturbation.promises.values_kept import SameValues
+from shoal.microdata.perturbation.promises.same_values import SameValues
 from shoal.microdata.perturbation.ranking import Ranking, ranking
 from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import check_orders, varying_numbers
@@ -138,26 +138,26 @@ def _from_model(noise: np.ndarray, scores: np.ndarray, slopes: np.ndarray, root:
     return found
 
 
-def _scores(found: Ranking, strata: np.ndarray) -> np.ndarray:
+def _scores(ranks: Ranking, strata: np.ndarray) -> np.ndarray:
     """Normal scores of the ranks within strata; 0, the middle, where a value is missing."""
-    sizes = np.maximum(found.sizes, 1)[strata]
-    scores = ndtri((found.mid_ranks() - 0.5) / sizes)
+    sizes = np.maximum(ranks.sizes, 1)[strata]
+    scores = ndtri((ranks.mid_ranks() - 0.5) / sizes)
     return np.where(np.isnan(scores), 0.0, scores)
 
 
-def _standard_ranks(found: Ranking, strata: np.ndarray) -> np.ndarray:
+def _standard_ranks(ranks: Ranking, strata: np.ndarray) -> np.ndarray:
     """Ranks within strata as distances from the middle, in shares of the stratum; NaN where a value is missing."""
-    sizes = found.sizes[strata]
-    standard: np.ndarray = (found.mid_ranks() - (sizes + 1) / 2.0) / np.maximum(sizes, 1)
+    sizes = ranks.sizes[strata]
+    standard: np.ndarray = (ranks.mid_ranks() - (sizes + 1) / 2.0) / np.maximum(sizes, 1)
     return standard
 
 
-def _reassigned(found: Ranking, drawn: np.ndarray, strata: np.ndarray) -> np.ndarray:
+def _reassigned(ranks: Ranking, drawn: np.ndarray, strata: np.ndarray) -> np.ndarray:
     """For each record the one whose value it gets: of the same rank among the values as the drawn one among those drawn."""
-    own = found.order
-    by_model, _ = parted(own[np.argsort(drawn[own])], strata, found.starts.size - 1)
+    own = ranks.order
+    by_model, _ = parted(own[np.argsort(drawn[own])], strata, ranks.starts.size - 1)
     donors = np.arange(drawn.size)
-    donors[by_model] = found.order
+    donors[by_model] = ranks.order
     return donors
 
 

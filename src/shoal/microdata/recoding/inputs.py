@@ -16,7 +16,7 @@ from shoal.microdata.columns.inputs import check_choice, read_frame
 from shoal.microdata.columns.orders import read_orders
 from shoal.microdata.columns.roles import Guess, guess_roles, with_roles
 from shoal.microdata.columns.units import unit_column, unit_remarks
-from shoal.microdata.models.confidential import read_confidential, trees_asked_for
+from shoal.microdata.models.confidential import read_confidential, trees_needed
 from shoal.microdata.models.model import ConfidentialColumn, Model
 from shoal.microdata.recoding.households import read_households, shared_keys
 from shoal.microdata.recoding.keys import Keys
@@ -82,7 +82,7 @@ class Inputs:
         population = None if settings.population is None else read_frame(settings.population)
         hierarchies = dict(settings.hierarchies or {})
         keys = Keys.read(data, settings.quasi, guesses, hierarchies, orders, population)
-        trees = trees_asked_for(data, models, guesses, hierarchies, orders)
+        trees = trees_needed(data, models, guesses, hierarchies, orders)
         household = settings.household
         joined = (*settings.quasi, *settings.by, household, settings.sample_weights)
         return cls(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
+from shoal.microdata.columns.hierarchies.operation import read_files, read_hierarchies
 from shoal.microdata.columns.products import record_links, released_parts, released_records
 from shoal.microdata.recoding.settings import RecodeSettings
 from shoal.operation import DataName, Engine, Operation, Product, Records, Workplace, call
@@ -36,7 +36,7 @@ def run(settings: RecodeSettings, workplace: Workplace) -> "Recoded":
         settings,
         workplace,
         records.as_written,
-        hierarchies=given_hierarchies(settings.hierarchies, workplace),
+        hierarchies=read_hierarchies(settings.hierarchies, workplace),
         ordinal=orders,
         population=None if population is None else population.as_written,
         apply=earlier,

@@ -17,7 +17,7 @@ import polars as pl
 from shoal.exact_names import only
 from shoal.microdata.columns.class_figures import as_texts, class_figures
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
-from shoal.microdata.columns.hierarchies.operation import given_hierarchies
+from shoal.microdata.columns.hierarchies.operation import read_hierarchies
 from shoal.microdata.columns.orders import read_orders
 from shoal.microdata.columns.roles import guess_roles
 from shoal.microdata.columns.units import unit_column
@@ -169,7 +169,7 @@ def _leaves_of(tree: Hierarchy) -> dict[str | None, frozenset[str | None]] | Non
 def hierarchies_again(settings: Any, workplace: Workplace, frame: pl.DataFrame) -> dict[str, Hierarchy]:
     """The hierarchies of the keys, from the settings and the records that were read."""
     data = nw.from_native(frame, eager_only=True)
-    given: dict[str, Any] = dict(given_hierarchies(settings.hierarchies, workplace))
+    given: dict[str, Any] = dict(read_hierarchies(settings.hierarchies, workplace))
     if settings.apply is not None:
         given = {**AppliedMapping.read(workplace.file(settings.apply)).hierarchies(data), **given}
     population = None if settings.population is None else workplace.records(settings.population).as_written

@@ -16,7 +16,7 @@ from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
-from shoal.report.definitions import amount, share, in_words
+from shoal.report.definitions import amount, in_words, share
 from shoal.report.page import Page
 
 if TYPE_CHECKING:

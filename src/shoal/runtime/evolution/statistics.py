@@ -29,7 +29,7 @@ def efficiency(cost: float | np.ndarray, parents: float | np.ndarray) -> np.ndar
 class OperatorStatistics:
     """What became of the children; each array has a row for every operator and a column for every generation.
 
-    ``children`` and ``survived`` count children made and those that outlived their own generation; ``unused`` those
+    ``made`` and ``survived`` count children made and those that outlived their own generation; ``unused`` those
     that never became parents; ``lifetime`` is the mean number of generations survived. ``improved``, ``worse``
     and ``equal`` compare a child's cost with that of its parent, or with the mean of its parents; ``gain`` and
     ``loss`` are the mean ``efficiency`` of the improved and of the worse, ``highest`` and ``lowest`` its
@@ -38,7 +38,7 @@ class OperatorStatistics:
     """
 
     operators: tuple[str, ...]
-    children: np.ndarray
+    made: np.ndarray
     survived: np.ndarray
     unused: np.ndarray
     lifetime: np.ndarray
@@ -56,7 +56,7 @@ class OperatorStatistics:
         return [
             {"operator": self.operators[row], "generation": int(column)}
             | {name: _plain(getattr(self, name)[row, column]) for name in measures}
-            for row, column in zip(*np.nonzero(self.children), strict=True)
+            for row, column in zip(*np.nonzero(self.made), strict=True)
         ]
 
 
@@ -128,7 +128,7 @@ class Ledger:
         everyone = np.ones(len(cell), dtype=bool)
         return OperatorStatistics(
             operators=tuple(operators),
-            children=count(everyone),
+            made=count(everyone),
             survived=count(lifetime > 0),
             unused=count(~np.array(self._used, dtype=bool)),
             lifetime=mean(lifetime, everyone),

@@ -340,7 +340,7 @@ class _Search:
         return self.problem.candidates & near
 
     def _guide(self, x: np.ndarray, usable: np.ndarray, way: int) -> None:
-        """Make a pattern of usable cells near the point ``x``; each ``way`` has its own way to do so."""
+        """Make a pattern of usable cells near the point ``x``; ``way`` is the number of the way to do so."""
         problem = self.problem
         usable[self.best.pattern] = True
         strength = (0.7, 0.8, 0.9)[way % 3]

@@ -47,7 +47,7 @@ def beside(data: str) -> str | None:
 
 
 def described(data: Path, metadata: Metadata, options: Mapping[str, Any]) -> Described:
-    """What is in a file, and what its metadata say beyond what was ``options``: what somebody says comes before that."""
+    """What is in a file, and what its metadata say beyond the ``options``: what somebody says comes before that."""
     frame = read_described(data, metadata)
     dimensions = list(options.get("dimensions") or (metadata.dimensions if metadata.aggregated else []))
     source = options.get("source") or ("aggregated" if metadata.aggregated else "records")

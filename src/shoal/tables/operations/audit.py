@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Audited(Remarked):
     """What an attacker can compute, and the table it is about."""
 
-    audit: "Audit"
+    outcome: "Audit"
     table: "TableToProtect"
     remarks: tuple[Remark, ...] = ()
 
@@ -189,13 +189,13 @@ def _intervals(result: Audited, settings: AuditSettings) -> Any:
     from shoal.sources.internal import marked
     from shoal.tables.files.publishing import hidden_frame
 
-    return marked(hidden_frame(result.audit))
+    return marked(hidden_frame(result.outcome))
 
 
 def _published(result: Audited, settings: AuditSettings) -> Any:
     from shoal.tables.files.publishing import published_frame
 
-    found = result.audit
+    found = result.outcome
     hidden = found.problem.hidden_mask(found.complementary)
     return published_frame(found.problem.table, hidden, "x") if found.safe else None
 
@@ -223,7 +223,7 @@ OPERATION = Operation(
     columns_in=lambda settings: settings.columns_in,
     reads=reads,
     reads_beside=lambda settings: settings.read_beside,
-    good=lambda result, settings: result.audit.safe,
+    good=lambda result, settings: result.outcome.safe,
     titled=titled,
     doing="auditing",
     products=(
@@ -248,7 +248,7 @@ OPERATION = Operation(
         Product(
             "pattern",
             "The hidden cells and their kinds, if they are safe (internal).",
-            lambda result, settings: pattern(result, settings) if result.audit.safe else None,
+            lambda result, settings: pattern(result, settings) if result.outcome.safe else None,
             only="workbench",
             internal=True,
             whole=whole,

@@ -25,7 +25,7 @@ def pattern(result: Any, settings: object) -> Any:
     from shoal.sources.internal import marked
     from shoal.tables.files.publishing import pattern_frame
 
-    return marked(pattern_frame(result.suppression.problem, result.suppression.complementary))
+    return marked(pattern_frame(result.outcome.problem, result.outcome.complementary))
 
 
 def layout_of(settings: Any, decimal: str = ".") -> "Layout":
@@ -50,10 +50,10 @@ def published_whole(result: Any, name: str) -> bytes:
     from shoal.tables.files.layout import Layout
     from shoal.tables.files.published_forms import published_as
 
-    problem = result.suppression.problem
+    problem = result.outcome.problem
     layout = getattr(result, "layout", None) or Layout()
     dataflow = getattr(result, "dataflow", "") or "SHOAL:TABLE(1.0)"
-    hidden = problem.hidden_mask(result.suppression.complementary)
+    hidden = problem.hidden_mask(result.outcome.complementary)
     return published_as(name, problem.table, hidden, result.table.trees, layout, dataflow)
 
 
@@ -61,4 +61,4 @@ def whole(result: Any, name: str) -> bytes:
     """The whole table with the hidden cells marked, as a jj file of this name."""
     from shoal.tables.files.jj import encoded
 
-    return encoded(result.suppression.problem, result.suppression.complementary, name)
+    return encoded(result.outcome.problem, result.outcome.complementary, name)

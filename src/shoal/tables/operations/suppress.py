@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Suppressed(Remarked):
     """The pattern that was found, the table it is for, and what other methods found for it."""
 
-    suppression: "Suppression"
+    outcome: "Suppression"
     table: "TableToProtect"
     others: "tuple[Suppression, ...]" = ()
     remarks: tuple[Remark, ...] = ()
@@ -148,11 +148,11 @@ def reads(settings: SuppressSettings) -> list[DataName]:
 def _check_pattern(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.publishing import check_pattern
 
-    return partial(check_pattern, result.suppression.problem, result.suppression.complementary)
+    return partial(check_pattern, result.outcome.problem, result.outcome.complementary)
 
 
 def _hidden(result: Suppressed) -> Any:
-    return result.suppression.problem.hidden_mask(result.suppression.complementary)
+    return result.outcome.problem.hidden_mask(result.outcome.complementary)
 
 
 def _published(result: Suppressed, settings: SuppressSettings) -> Any:
@@ -160,7 +160,7 @@ def _published(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.layout import as_frame, crosstabs
     from shoal.tables.files.publishing import published_frame
 
-    table, layout = result.suppression.problem.table, result.layout or layout_of(settings)
+    table, layout = result.outcome.problem.table, result.layout or layout_of(settings)
     if not layout.chosen:
         return published_frame(table, _hidden(result), layout.symbol, layout.decimals, layout.decimal)
     return as_frame(crosstabs(table, result.table.trees, layout), _hidden(result), layout)
@@ -171,7 +171,7 @@ def _review(result: Suppressed, settings: SuppressSettings) -> bytes:
     from shoal.tables.files.layout import crosstabs
     from shoal.tables.files.workbook import review_workbook
 
-    problem, layout = result.suppression.problem, layout_of(settings)
+    problem, layout = result.outcome.problem, layout_of(settings)
     states = np.where(
         problem.is_sensitive,
         "primary",
@@ -191,7 +191,7 @@ def _check_published(result: Suppressed, settings: SuppressSettings) -> Any:
 def _intervals(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.sources.internal import marked
 
-    return marked(result.suppression.intervals)
+    return marked(result.outcome.intervals)
 
 
 def _argus(result: Suppressed, settings: SuppressSettings) -> dict[str, bytes]:
@@ -201,7 +201,7 @@ def _argus(result: Suppressed, settings: SuppressSettings) -> dict[str, bytes]:
     known = None if made is None else made.contributions
     contributors = None if made is None else made.contributors
     return argus_files(
-        result.suppression.problem, result.suppression.complementary, result.table.trees, known, contributors
+        result.outcome.problem, result.outcome.complementary, result.table.trees, known, contributors
     )
 
 

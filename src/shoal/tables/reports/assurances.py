@@ -46,7 +46,7 @@ def _single(tabulation: "Tabulation") -> str:
 
 def suppressed(result: "Suppressed", settings: object = None) -> Assurances:
     """What the pattern was checked against."""
-    return of_pattern(result.suppression)
+    return of_pattern(result.outcome)
 
 
 def of_pattern(suppression: "Suppression") -> Assurances:
@@ -87,7 +87,7 @@ def audited(result: "Audited", settings: "AuditSettings | None" = None) -> Assur
     """What an attacker can compute, whoever chose the hidden cells."""
     from shoal.tables.safety.attackers_named import describe_attacker
 
-    found = result.audit
+    found = result.outcome
     insiders = len({cell for cell, _ in found.insider})
     failing = (
         f"{counted(int(found.unsafe.size), 'sensitive cell has', 'sensitive cells have')} too narrow an interval or "

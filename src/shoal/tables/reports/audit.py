@@ -37,7 +37,7 @@ def glimpse(progress: "Progress") -> str:
 
 def figures(result: "Audited", settings: object) -> dict[str, Any]:
     """The verdict, with the names of the cells at fault; what there was no time for is null."""
-    found = result.audit
+    found = result.outcome
     table = found.problem.table
 
     def named(cells: Any) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
 def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
     """The verdict for people, with the first cells of each kind."""
     found = figures(result, settings)
-    pairs: list[tuple[str, Any]] = [*_verdict(result, found), *result.audit.reached_in_words()]
+    pairs: list[tuple[str, Any]] = [*_verdict(result, found), *result.outcome.reached_in_words()]
     for name in ("unsafe", "published", "disclosed", "insider", "integer"):
         cells = found[name]
         if cells:
@@ -85,7 +85,7 @@ def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
 
 def _verdict(result: "Audited", figures: dict[str, Any]) -> list[tuple[str, str]]:
     """The verdict in numbers; there is something not judged only where there was no time."""
-    judged = "not_judged" if result.audit.complete else ""
+    judged = "not_judged" if result.outcome.complete else ""
     pairs = in_words(AUDIT, figures, [name for name in AUDIT if name in figures and name != judged])
     if not figures["not_judged"]:
         return pairs
@@ -98,7 +98,7 @@ def _verdict(result: "Audited", figures: dict[str, Any]) -> list[tuple[str, str]
 
 def _missed(result: "Audited") -> list[Remark]:
     """What there was no time for."""
-    found = result.audit
+    found = result.outcome
     why = "it was stopped before" if found.stopped_by == StopReason.INTERRUPT else "the time was over before"
     intervals = (
         [f"the intervals of {counted(len(found.not_judged), 'hidden cell')}"] if found.not_judged else []
@@ -114,7 +114,7 @@ def _with_others(result: "Audited", settings: object) -> list[tuple[str, str]]:
     words = {True: "gives cells away: ", False: "gives nothing away: ", None: "cannot be judged: "}
     return [
         (f"together with {Path(name).name}", words[item.discloses] + item.detail)
-        for name, item in zip(names, result.audit.together, strict=False)
+        for name, item in zip(names, result.outcome.together, strict=False)
     ]
 
 
@@ -130,7 +130,7 @@ def tables(result: "Audited", settings: object) -> list[Rows]:
 
 def page(result: "Audited", settings: "AuditSettings") -> Page:
     """The report: the verdict in numbers; no cell is shown."""
-    found = result.audit
+    found = result.outcome
     sheet = Page("Audit of a table", "safe" if found.safe else "not safe: it must not be published")
     sheet.section("Verdict")
     sheet.facts(
@@ -143,7 +143,7 @@ def page(result: "Audited", settings: "AuditSettings") -> Page:
     if not found.safe:
         sheet.warning(
             "This pattern does not protect the table."
-            if result.audit.complete
+            if result.outcome.complete
             else "Nobody knows whether this pattern protects the table: there was no time to judge all of it."
         )
     for text in [*result.warnings, *(item.text for item in _missed(result))]:

@@ -43,9 +43,9 @@ def glimpse(progress: "Progress") -> str:
 def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
     """The figures of the pattern, and what other methods cost."""
     compared = {other.method: other.cost for other in result.others}
-    remarks = [*result.remarks, *_nothing_left(result.suppression), *_in_vain(result.suppression)]
+    remarks = [*result.remarks, *_nothing_left(result.outcome), *_in_vain(result.outcome)]
     return {
-        **result.suppression.to_dict(),
+        **result.outcome.to_dict(),
         **gap(result.table.base),
         **remarks_in_json(remarks),
         **({"compared": compared} if compared else {}),
@@ -75,13 +75,13 @@ def _in_vain(suppression: "Suppression") -> tuple[Remark, ...]:
 
 def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    found = result.suppression.to_dict()
+    found = result.outcome.to_dict()
     pairs: list[tuple[str, Any]] = [
         ("method", found["method"]),
         *in_words(PATTERN, found, ("primary", "complementary", "cost", "bound", "gap_percent")),
         *([("proved optimal", "yes")] if found["optimal"] else []),
         *in_words(PATTERN, found, ("value_hidden_percent", "safe")),
-        *result.suppression.audit.reached_in_words(),
+        *result.outcome.audit.reached_in_words(),
         *gap_in_words(result.table.base),
         ("protected against", found["attacker"]),
         ("stopped by", found["stopped_by"]),
@@ -92,7 +92,7 @@ def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
 
 def tables(result: "Suppressed", settings: object) -> list[Rows]:
     """What other methods found."""
-    return [_compared([result.suppression, *result.others])] if result.others else []
+    return [_compared([result.outcome, *result.others])] if result.others else []
 
 
 def _compared(runs: "Sequence[Suppression]") -> Rows:
@@ -104,7 +104,7 @@ def _compared(runs: "Sequence[Suppression]") -> Rows:
 
 def page(result: "Suppressed", settings: object) -> Page:
     """The report."""
-    return suppression_page(result.suppression, result.others)
+    return suppression_page(result.outcome, result.others)
 
 
 def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()) -> Page:

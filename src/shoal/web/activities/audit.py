@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def picture(result: "Audited", settings: "AuditSettings", context: Context) -> dict[str, Any]:
     """The verdict in numbers, and the table with its hidden cells."""
-    found, table = result.audit, result.table
+    found, table = result.outcome, result.table
     hidden = found.problem.hidden_mask(found.complementary)
     return {
         **verdict(found),

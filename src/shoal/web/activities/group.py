@@ -27,11 +27,11 @@ def _operators(statistics: "OperatorStatistics | None") -> dict[str, Any] | None
     """How often each operator was used over the search, and how often it helped."""
     import numpy as np
 
-    if statistics is None or statistics.children.shape[1] == 0:
+    if statistics is None or statistics.made.shape[1] == 0:
         return None
-    generations = statistics.children.shape[1]
+    generations = statistics.made.shape[1]
     edges = np.unique(np.linspace(0, generations, min(_STEPS, generations) + 1).astype(int))
-    made = np.add.reduceat(statistics.children, edges[:-1], axis=1)
+    made = np.add.reduceat(statistics.made, edges[:-1], axis=1)
     improved = np.add.reduceat(statistics.improved, edges[:-1], axis=1)
     return {
         "names": list(statistics.operators),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def picture(result: "Suppressed", settings: "SuppressSettings", context: Context) -> dict[str, Any]:
     """The verdict, the table with its hidden cells, and what other methods found."""
-    found, table = result.suppression, result.table
+    found, table = result.outcome, result.table
     hidden = found.problem.hidden_mask(found.complementary)
     return {
         **verdict(found.audit),

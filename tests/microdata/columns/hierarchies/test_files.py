@@ -7,8 +7,8 @@ import pytest
 from tests.benchmark_data import benchmark_file
 
 from shoal import InputError
+from shoal.microdata.columns.hierarchies.as_hierarchy import hierarchy_or_rule
 from shoal.microdata.columns.hierarchies.files import hierarchy_text, parse_hierarchy, read_hierarchy
-from shoal.microdata.columns.hierarchies.given import read_given
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, coded
 from shoal.microdata.columns.hierarchies.rule import values_of
 
@@ -117,7 +117,7 @@ def test_files_that_are_not_there_or_no_files_are_refused(tmp_path: Path) -> Non
     with pytest.raises(
         InputError, match=r"column 'age': there is no file 'interval', and no such rule; rules are: intervals"
     ):
-        read_given("interval", "age")
+        hierarchy_or_rule("interval", "age")
 
 
 def test_codes_of_different_depth_stay_themselves_on_the_levels_between(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_missing_value_is_written_as_arx_does() -> None:
     ids=["rows", "parents", "hierarchy"],
 )
 def test_hierarchies_in_python_are_rows_parents_frames_and_themselves(given: object) -> None:
-    found = read_given(given, "age")
+    found = hierarchy_or_rule(given, "age")
     assert isinstance(found, Hierarchy) and found.rows == ROWS
 
 
@@ -173,7 +173,9 @@ def test_frames_hold_levels_or_parents(library: str) -> None:
         "parent": ["30-39", "30-39", "40-49", None, None],
     }
     for columns in (levels, parents):
-        found = read_given(module.DataFrame({name: list(items) for name, items in columns.items()}), "age")
+        found = hierarchy_or_rule(
+            module.DataFrame({name: list(items) for name, items in columns.items()}), "age"
+        )
         assert isinstance(found, Hierarchy) and found.rows == ROWS
 
 
@@ -191,7 +193,7 @@ def test_frames_hold_levels_or_parents(library: str) -> None:
 )
 def test_what_is_no_hierarchy_is_refused(given: object, problem: str) -> None:
     with pytest.raises(InputError) as found:
-        read_given(given, "age")
+        hierarchy_or_rule(given, "age")
     assert str(found.value).startswith(problem)
 
 

@@ -227,7 +227,7 @@ def test_the_command_refuses_in_one_line(survey: Path, text: str, problem: str) 
 
 
 def test_a_hierarchy_is_found_again_in_a_frame_without_a_header() -> None:
-    from shoal.microdata.columns.hierarchies.given import from_frame
+    from shoal.microdata.columns.hierarchies.as_hierarchy import from_frame
 
     read = pl.read_csv(b"31,30-39,*\n38,30-39,*\n47,40-49,*\n")
     assert from_frame(read).rows == (("31", "30-39", "*"), ("38", "30-39", "*"), ("47", "40-49", "*"))

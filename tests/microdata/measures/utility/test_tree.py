@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.auc import area
 from shoal.microdata.measures.utility.classification import classify
-from shoal.microdata.measures.utility.tree import folds_of, told_apart
+from shoal.microdata.measures.utility.tree import folds_of, separability
 from shoal.microdata.measures.utility.tree_kernels import Tree, grow, read
 from shoal.runtime import Seeds
 
@@ -83,7 +83,7 @@ def test_people_are_in_one_fold_and_equal_tables_cannot_be_told_apart():
     fold = folds_of(people, Seeds(1))
     assert all(len(set(fold[people == person])) == 1 for person in set(people)) and len(set(fold)) == 5
     table = np.random.default_rng(1).normal(size=(300, 3))
-    assert told_apart(MixedTables.of_numbers(table, table), seeds=Seeds(0)) == (0.0, 0.5)
+    assert separability(MixedTables.of_numbers(table, table), seeds=Seeds(0)) == (0.0, 0.5)
 
 
 def test_a_release_that_lost_a_relation_predicts_worse():

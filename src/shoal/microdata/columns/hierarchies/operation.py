@@ -36,23 +36,23 @@ def run(settings: HierarchySettings, workplace: Workplace) -> "Hierarchies":
         workplace,
         records.as_written,
         columns=columns,
-        hierarchies=given_hierarchies(settings.hierarchies, workplace),
+        hierarchies=read_hierarchies(settings.hierarchies, workplace),
         ordinal=orders,
     )
     workplace.wanted("output", [*file_names(found), RULES_FILE])
     return found
 
 
-def given_hierarchies(texts: Mapping[str, str], workplace: Workplace) -> "dict[str, Rule | Hierarchy]":
+def read_hierarchies(texts: Mapping[str, str], workplace: Workplace) -> "dict[str, Rule | Hierarchy]":
     """What is given for columns, as a front end has it: rules, files, or data of the workspace."""
-    return {name: _given(name, text, workplace) for name, text in texts.items()}
+    return {name: _read_one(name, text, workplace) for name, text in texts.items()}
 
 
-def _given(name: str, text: str, workplace: Workplace) -> "Rule | Hierarchy":
+def _read_one(name: str, text: str, workplace: Workplace) -> "Rule | Hierarchy":
     from shoal.errors import InputError
+    from shoal.microdata.columns.hierarchies.as_hierarchy import from_frame
     from shoal.microdata.columns.hierarchies.builders import builder, is_rule
     from shoal.microdata.columns.hierarchies.files import read_hierarchy
-    from shoal.microdata.columns.hierarchies.given import from_frame
 
     try:
         if is_rule(text):
@@ -97,7 +97,7 @@ OPERATION = Operation(
         Product(
             "output",
             "Write a file for each column, and their rules, into this folder (internal).",
-            lambda found, settings: found.files(),
+            lambda drafts, settings: drafts.files(),
             form="folder",
             short="-o",
             metavar="FOLDER",

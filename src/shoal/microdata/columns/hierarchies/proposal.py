@@ -9,10 +9,10 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.microdata.columns.hierarchies.as_hierarchy import hierarchy_of, hierarchy_or_rule
 from shoal.microdata.columns.hierarchies.cuts import Cuts
 from shoal.microdata.columns.hierarchies.date_levels import DateLevels
 from shoal.microdata.columns.hierarchies.exact_numbers import number_of
-from shoal.microdata.columns.hierarchies.given import hierarchy_of, read_given
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, read_values, text_of
 from shoal.microdata.columns.hierarchies.intervals import Intervals
 from shoal.microdata.columns.hierarchies.order import Order
@@ -60,7 +60,7 @@ class Proposal:
 
 
 def propose(
-    column: nw.Series, guess: Guess, *, given: Any = None, order: Sequence[Any] | None = None
+    column: nw.Series, guess: Guess, *, source: Any = None, order: Sequence[Any] | None = None
 ) -> Proposal:
     """The hierarchy of one column: what is given for it, else what suits it; ``order`` are its values if they have one.
 
@@ -75,19 +75,19 @@ def propose(
     """
     name = column.name
     values = read_values(column)
-    if given is not None:
-        made = read_given(given, name)
+    if source is not None:
+        made = hierarchy_or_rule(source, name)
         hierarchy = hierarchy_of(made, values, name)
-        return Proposal(name, hierarchy, _told(made, hierarchy), f"as given: {hierarchy.origin}")
+        return Proposal(name, hierarchy, _rule_text(made, hierarchy), f"as given: {hierarchy.origin}")
     rule, what = suited(column, guess, values, order)
     hierarchy = rule.hierarchy(values, name)
     # What a rule leaves open is decided by then; an order is told without its values.
-    return Proposal(name, hierarchy, _told(rule, hierarchy), f"{what}: {hierarchy.origin}")
+    return Proposal(name, hierarchy, _rule_text(rule, hierarchy), f"{what}: {hierarchy.origin}")
 
 
-def _told(made: Rule | Hierarchy, hierarchy: Hierarchy) -> str:
-    if isinstance(made, Rule):
-        return made.shown if isinstance(made, Order) else str(hierarchy.rule)
+def _rule_text(source: Rule | Hierarchy, hierarchy: Hierarchy) -> str:
+    if isinstance(source, Rule):
+        return source.shown if isinstance(source, Order) else str(hierarchy.rule)
     return hierarchy.origin
 
 
@@ -146,30 +146,36 @@ def _date_texts(values: Values) -> tuple[Rule, str]:
 
 
 def _numbers(
-    name: str, guess: Guess, shape: Shape, values: Values, said: frozenset[Meaning]
+    name: str, guess: Guess, shape: Shape, values: Values, meanings: frozenset[Meaning]
 ) -> tuple[Rule, str]:
     known = [number for number in values.numbers if number is not None]
     if len(known) < len(values.texts) - values.has_missing:
         return Star(), "numbers without an end"
-    if Meaning.AGE in said and shape.is_whole and known and min(known) >= 0 and max(known) <= _LARGEST_AGE:
+    if (
+        Meaning.AGE in meanings
+        and shape.is_whole
+        and known
+        and min(known) >= 0
+        and max(known) <= _LARGEST_AGE
+    ):
         numbered = _are_classes(shape) and max(known) <= _LARGEST_CLASS
         return (Star(), "classes of ages without an order") if numbered else (AGES, "ages")
     # What is called a code is none of the years it looks like, unless it is called a year, too.
-    coded = said.intersection((*_POSTCODES, *_CODES)) and not said.intersection(_YEARS)
+    coded = meanings.intersection((*_POSTCODES, *_CODES)) and not meanings.intersection(_YEARS)
     if shape.is_whole and shape.is_year and not coded:
         if max(known) - min(known) < 20:
             return Intervals(widths=(5, 10)), "years"
         # Ends that few years tell would be the least and the largest of them.
         return (Intervals() if len(known) > _FEW_YEARS else Intervals(widths=(5, 10, 20))), "years"
-    if shape.is_whole and (said.intersection(_POSTCODES) or shape.is_code_of_one_length):
-        return _digits(values), "postcodes" if said.intersection(_POSTCODES) else "codes"
+    if shape.is_whole and (meanings.intersection(_POSTCODES) or shape.is_code_of_one_length):
+        return _digits(values), "postcodes" if meanings.intersection(_POSTCODES) else "codes"
     if _HOW_MANY.search(words_of(name)) and shape.is_whole:
         return Intervals(), "counts"
     if guess.role in ("identifier", "household", "unit", "weight"):
         return Star(), guess.kind
     if _are_classes(shape) or (shape.is_whole and shape.is_few and not guess.averaged):
         return Star(), "numbers of classes (if they have an order, name them as ordinal)"
-    if shape.is_whole and said.intersection(_CODES):
+    if shape.is_whole and meanings.intersection(_CODES):
         few = shape.distinct < _FEWEST_CODES
         return (Star(), "a few codes") if few else (_digits(values), "codes")
     if _is_skewed(values) and _parts_well(values):
@@ -202,16 +208,16 @@ def _is_skewed(values: Values) -> bool:
 
 
 def _texts(
-    name: str, guess: Guess, shape: Shape, values: Values, said: frozenset[Meaning]
+    name: str, guess: Guess, shape: Shape, values: Values, meanings: frozenset[Meaning]
 ) -> tuple[Rule, str]:
     texts = [text for text in values.texts if text is not None]
-    if said.intersection(_POSTCODES) or shape.is_postcode_text:
+    if meanings.intersection(_POSTCODES) or shape.is_postcode_text:
         return Prefix(), "postcodes"
     if guess.role == "identifier":
         return Star(), guess.kind
     if all(number_of(text) is not None and str(number_of(text)) == text.strip() for text in texts):
         whole = all(isinstance(number_of(text), int) for text in texts)
-        if Meaning.AGE in said and whole and all(0 <= int(text) <= _LARGEST_AGE for text in texts):
+        if Meaning.AGE in meanings and whole and all(0 <= int(text) <= _LARGEST_AGE for text in texts):
             return AGES, "ages"
         if len(texts) > 25:
             return Intervals(), "numbers"
@@ -240,7 +246,7 @@ def propose_all(
     data: "nw.DataFrame[Any]",
     columns: Sequence[str],
     guesses: Sequence[Guess],
-    given: Mapping[str, Any],
+    sources: Mapping[str, Any],
     ordinal: Mapping[str, Sequence[Any] | None],
 ) -> dict[str, Proposal]:
     """The hierarchies of several columns: those that are given, and for the others what suits them."""
@@ -249,7 +255,7 @@ def propose_all(
         name: propose(
             data[name],
             by_name[name],
-            given=given.get(name),
+            source=sources.get(name),
             order=(ordinal[name] or ()) if name in ordinal else None,
         )
         for name in columns

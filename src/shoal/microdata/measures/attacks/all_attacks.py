@@ -7,8 +7,8 @@ from functools import partial
 from shoal.errors import InputError, unknown
 from shoal.import_paths import load
 from shoal.microdata.measures.attacks.attack import Attack
-from shoal.microdata.measures.in_time import TimeLimit
 from shoal.microdata.measures.mixed import MixedTables
+from shoal.microdata.measures.time_limited import TimeLimit
 from shoal.runtime import Budget, Seeds
 
 _HERE = "shoal.microdata.measures.attacks"
@@ -27,22 +27,22 @@ INFERENCE = "attribute-inference"
 _LINKING = ("rank-windows", "mahalanobis", "mixed-linkage", "likelihood")
 
 
-def chosen(asked: Sequence[str] | None, known: Sequence[str], what: str) -> tuple[str, ...]:
+def chosen(named: Sequence[str] | None, known: Sequence[str], what: str) -> tuple[str, ...]:
     """The names asked for: all if nothing is said, none if that is (an empty list, or ``none`` alone).
 
     >>> chosen(["membership"], list(ATTACKS), "attack"), chosen(["none"], list(ATTACKS), "attack")
     (('membership',), ())
     """
-    if asked is None:
+    if named is None:
         return tuple(known)
-    if list(asked) == ["none"]:
+    if list(named) == ["none"]:
         return ()
-    for name in asked:
+    for name in named:
         if name == "none":
             raise InputError(f"'none' stands alone: either no {what}, or those named")
         if name not in known:
             raise unknown(what, name, known)
-    return tuple(dict.fromkeys(asked))
+    return tuple(dict.fromkeys(named))
 
 
 def attacked(

@@ -9,9 +9,9 @@ excess is (a − b)/(1 − b). Giomi and others, A unified framework for quantif
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.batches import Look, go_on
 from shoal.microdata.measures.attacks.halves import RELEASED, TARGETS, halves
 from shoal.microdata.measures.attacks.mixed_distance import nearest, posed
-from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.runtime import Seeds
 

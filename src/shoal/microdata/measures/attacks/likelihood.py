@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.batches import Look, go_on, turns
 from shoal.microdata.measures.attacks.mixed_distance import Known, each_once
-from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.categories import CategoryPair
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.runtime import Seeds

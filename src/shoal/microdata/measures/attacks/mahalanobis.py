@@ -8,7 +8,7 @@ assessment, PSD 2006.
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
-from shoal.microdata.measures.attacks.turns import Look, go_on
+from shoal.microdata.measures.attacks.batches import Look, go_on
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.runtime import Seeds

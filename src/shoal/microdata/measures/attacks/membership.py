@@ -7,9 +7,9 @@ one of the second. It matters where being in the file says something (a register
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.batches import Look, go_on
 from shoal.microdata.measures.attacks.halves import RELEASED, TARGETS, halves
 from shoal.microdata.measures.attacks.mixed_distance import nearest, posed
-from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.auc import area
 from shoal.runtime import Seeds

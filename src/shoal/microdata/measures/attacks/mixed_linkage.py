@@ -3,8 +3,8 @@
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.batches import Look, go_on
 from shoal.microdata.measures.attacks.mixed_distance import links, posed
-from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.microdata.measures.scaling import on_common_scale

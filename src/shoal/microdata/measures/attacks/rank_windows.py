@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
-from shoal.microdata.measures.attacks.turns import Look, go_on, turns
+from shoal.microdata.measures.attacks.batches import Look, go_on, turns
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.runtime import Seeds
 from shoal.runtime.kernels import kernel

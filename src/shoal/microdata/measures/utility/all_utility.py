@@ -6,8 +6,8 @@ from functools import partial
 from math import comb
 from typing import Any
 
-from shoal.microdata.measures.in_time import TimeLimit
 from shoal.microdata.measures.mixed import MixedTables
+from shoal.microdata.measures.time_limited import TimeLimit
 from shoal.microdata.measures.utility.classification import COLUMNS, Classification, classify
 from shoal.microdata.measures.utility.coefficients import TERMS, Coefficients, coefficients
 from shoal.microdata.measures.utility.eigenvalues import Eigenvalues, eigenvalues
@@ -131,43 +131,43 @@ def measured_utility(
     return Utility(told_apart, tuple(counted), explained, changed, classified, tuple(left_out))
 
 
-def _of_pmse(found: Distinguished) -> dict[str, Any]:
+def _of_pmse(distinguished: Distinguished) -> dict[str, Any]:
     return {
-        "made": found.made,
-        "records": found.records,
-        "models": [asdict(model) for model in found.models],
-        "tree": {"pmse": found.tree_pmse, "auc": found.tree_auc},
-        "by_column": dict(found.by_column),
-        "left_out": list(found.left_out),
+        "made": distinguished.made,
+        "records": distinguished.records,
+        "models": [asdict(model) for model in distinguished.models],
+        "tree": {"pmse": distinguished.tree_pmse, "auc": distinguished.tree_auc},
+        "by_column": dict(distinguished.by_column),
+        "left_out": list(distinguished.left_out),
     }
 
 
-def _of_marginals(found: Marginals) -> dict[str, Any]:
+def _of_marginals(marginals: Marginals) -> dict[str, Any]:
     return {
-        "ways": found.ways,
-        "records": found.records,
-        "tables": len(found.every),
-        "mean_total_variation": found.mean,
-        "mean_hellinger": found.mean_hellinger,
-        "worst": [{**asdict(table), "columns": list(table.columns)} for table in found.every[:_LISTED]],
+        "ways": marginals.ways,
+        "records": marginals.records,
+        "tables": len(marginals.every),
+        "mean_total_variation": marginals.mean,
+        "mean_hellinger": marginals.mean_hellinger,
+        "worst": [{**asdict(table), "columns": list(table.columns)} for table in marginals.every[:_LISTED]],
     }
 
 
-def _of_coefficients(found: Coefficients) -> dict[str, Any]:
-    worst = found.worst
+def _of_coefficients(coefficients: Coefficients) -> dict[str, Any]:
+    worst = coefficients.worst
     return {
-        "records": found.records,
-        "mean": found.mean,
+        "records": coefficients.records,
+        "mean": coefficients.mean,
         "minimum": worst.minimum,
         "worst": {"response": worst.response, "column": worst.worst},
-        "dropped": list(found.dropped),
-        "regressions": [asdict(regression) for regression in found.regressions],
+        "dropped": list(coefficients.dropped),
+        "regressions": [asdict(regression) for regression in coefficients.regressions],
     }
 
 
-def _of_classes(found: Classification) -> dict[str, Any]:
+def _of_classes(classification: Classification) -> dict[str, Any]:
     return {
-        "records": found.records,
-        "mean_lost": found.mean_lost,
-        "predictions": [{**asdict(one), "lost": one.lost} for one in found.predictions[:COLUMNS]],
+        "records": classification.records,
+        "mean_lost": classification.mean_lost,
+        "predictions": [{**asdict(one), "lost": one.lost} for one in classification.predictions[:COLUMNS]],
     }

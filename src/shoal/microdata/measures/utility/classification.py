@@ -74,14 +74,14 @@ def classify(
     return Classification(looked_at.records, tuple(sorted(found, key=lambda prediction: -prediction.lost)))
 
 
-def _outcome(tables: MixedTables, place: int) -> np.ndarray:
+def _outcome(tables: MixedTables, column: int) -> np.ndarray:
     """What is to be predicted, for the original records and below them the released ones."""
     numbers = tables.before.shape[1]
-    if place < numbers:
-        middle = np.quantile(tables.before[:, place], 0.5, method="lower")
-        both = np.concatenate([tables.before[:, place], tables.after[:, place]])
+    if column < numbers:
+        middle = np.quantile(tables.before[:, column], 0.5, method="lower")
+        both = np.concatenate([tables.before[:, column], tables.after[:, column]])
         return np.asarray(both > middle)
-    pair = tables.categories[place - numbers]
+    pair = tables.categories[column - numbers]
     codes, counts = np.unique(pair.aligned, return_counts=True)
     return np.concatenate([pair.aligned, pair.after]) == codes[counts.argmax()]
 

@@ -73,7 +73,7 @@ def marginals(
         Marginal(tuple(names[place] for place in places), *_differ([coded[place] for place in places]))
         for places in combinations(range(len(names)), ways)
     ]
-    order = sorted(range(count), key=lambda place: -found[place].total_variation)
+    order = sorted(range(count), key=lambda position: -found[position].total_variation)
     return Marginals(ways, looked_at.records, tuple(found[place] for place in order))
 
 

@@ -20,7 +20,7 @@ from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.design import Terms, main_terms, products_of, with_products
 from shoal.microdata.measures.utility.logistic import Fitted, design, fit
 from shoal.microdata.measures.utility.moment_kernels import weighted_products
-from shoal.microdata.measures.utility.tree import told_apart
+from shoal.microdata.measures.utility.tree import separability
 from shoal.runtime import Seeds
 
 Made = Literal["paired", "independent", "synthetic"]
@@ -85,7 +85,7 @@ def distinguish(
             left_out.append(f"{name}: {size} terms, more than {terms}")
             continue
         models.append(_judged(name, posed if name == "main effects" else with_products(posed), made))
-    pmse, auc = told_apart(looked_at, seeds=seeds.child("tree"))
+    pmse, auc = separability(looked_at, seeds=seeds.child("tree"))
     return Distinguished(
         made, looked_at.records, tuple(models), pmse, auc, _by_column(looked_at, main), tuple(left_out)
     )

@@ -83,11 +83,11 @@ def grown(columns: Binned, positive: np.ndarray, rows: np.ndarray) -> Tree:
     )
 
 
-def told_apart(tables: MixedTables, *, seeds: Seeds) -> tuple[float, float]:
+def separability(tables: MixedTables, *, seeds: Seeds) -> tuple[float, float]:
     """How well a tree tells original from released records: pMSE and AUC, judged by trees that never saw the person.
 
     >>> table = np.random.default_rng(0).normal(size=(200, 2))
-    >>> told_apart(MixedTables.of_numbers(table, table + 9.0), seeds=Seeds(0))[1]
+    >>> separability(MixedTables.of_numbers(table, table + 9.0), seeds=Seeds(0))[1]
     1.0
     """
     columns = binned(tables)

@@ -70,11 +70,11 @@ class Wanted(NamedTuple):
 
 
 @kernel(error_model="numpy")
-def dearest_groups(kinds, prices, order, first, last, wanted, excess, found, groups, sizes):  # type: ignore[no-untyped-def]
+def dearest_groups(kinds, prices, order, first, last, wanted, excess, totals, groups, sizes):  # type: ignore[no-untyped-def]
     """The groups whose dearest records are the kinds at places ``first`` … ``last`` of the order of falling prices.
 
     For each of these places ``excess`` becomes the most that such a group is worth (if that is more than wanted; or
-    the worth below which it was given up looking), ``found`` the number of groups (with ``every`` one more than there
+    the worth below which it was given up looking), ``totals`` the number of groups (with ``every`` one more than there
     is room for if it was given up), ``groups`` and ``sizes`` their kinds. The result is the number of branches.
     """
     points, counts = kinds.points, kinds.counts
@@ -104,7 +104,7 @@ def dearest_groups(kinds, prices, order, first, last, wanted, excess, found, gro
         x = order[place]
         mine = place - first
         excess[mine] = 0.0
-        found[mine] = 0
+        totals[mine] = 0
         sizes[mine] = 0
         least = wanted.least
         patience = branches + wanted.patience
@@ -153,14 +153,14 @@ def dearest_groups(kinds, prices, order, first, last, wanted, excess, found, gro
                 reached = value[size] + prices[y] - gaps[size, c] / m
                 if missing == 1:
                     if wanted.every:
-                        found[mine] += 1
-                        if found[mine] > room:
+                        totals[mine] += 1
+                        if totals[mine] > room:
                             return branches
-                        sizes[mine, found[mine] - 1] = m
+                        sizes[mine, totals[mine] - 1] = m
                         for t in range(m):
-                            groups[mine, found[mine] - 1, t] = chosen[t]
+                            groups[mine, totals[mine] - 1, t] = chosen[t]
                         continue
-                    spot = min(found[mine], room - 1)
+                    spot = min(totals[mine], room - 1)
                     while spot > 0 and worth[spot - 1] < reached:
                         worth[spot] = worth[spot - 1]
                         sizes[mine, spot] = sizes[mine, spot - 1]
@@ -170,14 +170,14 @@ def dearest_groups(kinds, prices, order, first, last, wanted, excess, found, gro
                     sizes[mine, spot] = m
                     for t in range(m):
                         groups[mine, spot, t] = chosen[t]
-                    found[mine] = min(found[mine] + 1, room)
-                    if found[mine] == room:
+                    totals[mine] = min(totals[mine] + 1, room)
+                    if totals[mine] == room:
                         beat = max(beat, worth[room - 1])
                     continue
                 branches += 1
                 if branches > patience:
                     if wanted.every:
-                        found[mine] = room + 1
+                        totals[mine] = room + 1
                         return branches
                     # Too hard: only what is worth more is still looked for.
                     least = max(1.5 * least, wanted.step * prices[x])
@@ -214,7 +214,7 @@ def dearest_groups(kinds, prices, order, first, last, wanted, excess, found, gro
         if not wanted.every:
             if least > wanted.least:
                 excess[mine] = least
-            if found[mine] > 0:
+            if totals[mine] > 0:
                 excess[mine] = max(excess[mine], worth[0])
     return branches
 
@@ -225,7 +225,7 @@ def _promising(kinds, prices, who, gaps, gain, length, missing, m, reached, beat
     near = kinds.near
     for c in range(length):
         gain[c] = prices[who[c]] - (gaps[c] + 0.5 * near[who[c], missing - 1]) / m
-    length = _kept(who, gaps, gain, length, missing, reached, beat, few)
+    length = _pruned(who, gaps, gain, length, missing, reached, beat, few)
     if missing < 2:
         _sort(who, gaps, gain, length)
         return length
@@ -254,7 +254,7 @@ def _promising(kinds, prices, who, gaps, gain, length, missing, m, reached, beat
                 total += few[t]
             gain[c] = prices[y] - (gaps[c] + 0.5 * total) / m
         before = length
-        length = _kept(who, gaps, gain, length, missing, reached, beat, few)
+        length = _pruned(who, gaps, gain, length, missing, reached, beat, few)
         if length > 0.8 * before:
             break
     _sort(who, gaps, gain, length)
@@ -262,7 +262,7 @@ def _promising(kinds, prices, who, gaps, gain, length, missing, m, reached, beat
 
 
 @kernel(error_model="numpy")
-def _kept(who, gaps, gain, length, missing, reached, beat, few):  # type: ignore[no-untyped-def]
+def _pruned(who, gaps, gain, length, missing, reached, beat, few):  # type: ignore[no-untyped-def]
     """Drop the candidates with which even the best others would not reach enough; how many are left."""
     if length < missing:
         return 0

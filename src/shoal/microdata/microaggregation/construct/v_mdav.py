@@ -149,10 +149,10 @@ def _squared(x: np.ndarray, y: np.ndarray) -> float:
 
 
 @kernel(inline="always")
-def _take(free: np.ndarray, place: np.ndarray, left: int, record: int) -> None:
+def _take(free: np.ndarray, position: np.ndarray, left: int, record: int) -> None:
     last = free[left]
-    free[place[record]] = last
-    place[last] = place[record]
+    free[position[record]] = last
+    position[last] = position[record]
 
 
 @solver(VMdavOptions)

@@ -81,7 +81,7 @@ def _restarts(
     def attempt(worker: Descent, number: int, run: Run) -> np.ndarray:
         began = thread_time()
         worker.search.random[:] = context.seeds.child("restart", number).state()
-        worker.search.place[:] = 0
+        worker.search.standing[:] = 0
         worker.search.done[:] = False
         if number == 0 and first is not None:
             worker.begin_at(first)

@@ -19,7 +19,7 @@ from shoal.microdata.microaggregation.leaves.result import LargeMicroaggregation
 from shoal.microdata.microaggregation.remarks import (
     warnings_on_identity,
     warnings_on_k,
-    warnings_on_kept,
+    warnings_on_unchanged,
 )
 from shoal.numbers import counted
 from shoal.remarks import Remark, note
@@ -29,7 +29,7 @@ from shoal.remarks import Remark, note
 class Counted:
     """What was counted of a release: sizes of its groups, their squared error, K, and the moments on both sides.
 
-    ``made`` are sums over the hashes of the released records as they left their groups.
+    ``released_sums`` are sums over the hashes of the released records as they left their groups.
     """
 
     sizes: Mapping[int, int]
@@ -38,7 +38,7 @@ class Counted:
     protected: Anonymity
     before: Moments
     after: Moments
-    made: tuple[int, int]
+    released_sums: tuple[int, int]
 
 
 def total_variance(request: Request, records: int, before: Moments) -> float:
@@ -47,14 +47,14 @@ def total_variance(request: Request, records: int, before: Moments) -> float:
     return float(sum(w for w, v in zip(request.weights, varying, strict=True) if v)) * (records - 1)
 
 
-def claims_of(request: Request, kept: Sequence[str], known: Overview, found: Counted) -> Claims:
+def claims_of(request: Request, unchanged: Sequence[str], known: Overview, counted: Counted) -> Claims:
     """What is claimed of a release in which this was counted."""
     columns = [
         ColumnClaim(
             name,
             request.weights[place],
-            float(found.before.means[place]),
-            float(found.before.deviations[place]),
+            float(counted.before.means[place]),
+            float(counted.before.deviations[place]),
             known.least[place],
             known.largest[place],
             *_rounding(request.kinds[place], request.aggregate),
@@ -63,16 +63,16 @@ def claims_of(request: Request, kept: Sequence[str], known: Overview, found: Cou
     ]
     return Claims(
         columns=tuple(columns),
-        kept=tuple(kept),
+        unchanged=tuple(unchanged),
         quasi=request.quasi,
         unit=request.unit,
         records=known.records,
         k=request.k,
-        k_release=found.measured.k,
-        kept_sums=known.kept,
-        made_sums=found.made,
-        sse=found.sse,
-        sst=total_variance(request, known.records, found.before),
+        k_release=counted.measured.k,
+        unchanged_sums=known.unchanged_sums,
+        released_sums=counted.released_sums,
+        sse=counted.sse,
+        sst=total_variance(request, known.records, counted.before),
     )
 
 
@@ -93,7 +93,7 @@ def conclude(
     known: Overview,
     plan: LeafPlan,
     small_strata: int,
-    found: Counted,
+    counted: Counted,
     unchecked: Sequence[str],
     began: float,
     *,
@@ -108,26 +108,26 @@ def conclude(
         frame=frame,
         columns=request.columns,
         k=request.k,
-        k_release=found.measured.k,
-        k_protected=found.protected.k,
-        anonymity=found.measured,
+        k_release=counted.measured.k,
+        k_protected=counted.protected.k,
+        anonymity=counted.measured,
         quasi=request.quasi,
         quasi_guessed=request.quasi_guessed,
         engine=engine,
         method="blocks",
         records=known.records,
         set_aside=known.set_aside,
-        sizes=dict(sorted(found.sizes.items())),
-        sse=found.sse,
-        sst=total_variance(request, known.records, found.before),
+        sizes=dict(sorted(counted.sizes.items())),
+        sse=counted.sse,
+        sst=total_variance(request, known.records, counted.before),
         leaves=max(1, len(searched) + small_strata),
         shifted_leaves=plan.shifted_leaves,
         leaf=request.options.leaf,
         largest_leaf=max(searched.values(), default=known.records),
         rounds=sum(request.rounds(known.records)),
         seconds=monotonic() - began,
-        changes=changes(request, found.before, found.after),
-        remarks=(*_notes(request, known, plan), *_warnings(request, names, known, found)),
+        changes=changes(request, counted.before, counted.after),
+        remarks=(*_notes(request, known, plan), *_warnings(request, names, known, counted)),
         settings=request.in_words(),
         unchecked=tuple(unchecked),
         _check=check,
@@ -148,14 +148,14 @@ def _notes(request: Request, known: Overview, plan: LeafPlan) -> list[Remark]:
     return remarks
 
 
-def _warnings(request: Request, names: Sequence[str], known: Overview, found: Counted) -> list[Remark]:
+def _warnings(request: Request, names: Sequence[str], known: Overview, counted: Counted) -> list[Remark]:
     """Those of one machine; what needs pairs of columns is judged by the records that were looked at."""
-    kept = request.kept(names)
+    kept = request.unchanged(names)
     return [
         *warnings_on_identity(request.guesses, kept, request.unit),
-        *warnings_on_k(found.measured, request.k, found.protected.k, kept),
+        *warnings_on_k(counted.measured, request.k, counted.protected.k, kept),
         *request.unit_remarks,
-        *warnings_on_kept(
+        *warnings_on_unchanged(
             request.looked_at,
             request.guesses,
             [read_attribute(request.looked_at, name) for name in request.columns],

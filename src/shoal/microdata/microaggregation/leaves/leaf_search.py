@@ -60,14 +60,14 @@ def improve(points: np.ndarray, labels: np.ndarray, task: LeafTask, leaf: int) -
 
 
 def _searched(
-    points: np.ndarray, task: LeafTask, place: Sequence[str | int], start: np.ndarray | None
+    points: np.ndarray, task: LeafTask, branch: Sequence[str | int], start: np.ndarray | None
 ) -> np.ndarray:
     options = blocks.BlocksOptions(**task.options.model_dump(include=set(blocks.BlocksOptions.model_fields)))
     found = blocks.solve(
         Problem(points, task.k, task.largest),
         options,
         budget=Budget(iterations=task.rounds),
-        seeds=Seeds(task.seed).child(*place),
+        seeds=Seeds(task.seed).child(*branch),
         threads=1,
         start=start,
     )

@@ -82,7 +82,7 @@ class LeafWork:
         made = released(values, labels, self.kinds, self.aggregate)
         return made, self.errors(values, made)
 
-    def errors(self, values: np.ndarray, made: np.ndarray) -> np.ndarray:
+    def errors(self, values: np.ndarray, released: np.ndarray) -> np.ndarray:
         """The squared errors of what is released, on the scale of the distances."""
-        gone: np.ndarray = np.square(self.scaling.points(values) - self.scaling.points(made)).sum(axis=1)
+        gone: np.ndarray = np.square(self.scaling.points(values) - self.scaling.points(released)).sum(axis=1)
         return gone

@@ -19,7 +19,7 @@ class Overview:
     """Records that take part and those set aside, ranges of the columns, and what is kept beside them.
 
     ``distinct`` is about how many points there are, ``values`` about how many distinct values each kept column has;
-    ``kept`` are sums over the hashes of what is kept.
+    ``unchanged_sums`` are sums over the hashes of what is kept.
     """
 
     records: int
@@ -28,7 +28,7 @@ class Overview:
     least: tuple[float, ...]
     largest: tuple[float, ...]
     values: Mapping[str, int]
-    kept: tuple[int, int]
+    unchanged_sums: tuple[int, int]
 
     @property
     def varying(self) -> np.ndarray:

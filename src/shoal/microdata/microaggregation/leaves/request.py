@@ -57,7 +57,7 @@ class Request:
     remarks: tuple[Remark, ...]
     unit_remarks: tuple[Remark, ...] = ()
 
-    def kept(self, names: Sequence[str]) -> list[str]:
+    def unchanged(self, names: Sequence[str]) -> list[str]:
         """The columns that are released as they are."""
         return [name for name in names if name not in {*self.columns, *self.drop}]
 
@@ -69,7 +69,7 @@ class Request:
 
     def carried(self, names: Sequence[str]) -> list[str]:
         """All that goes with a record beside the numbers: what is kept, its stratum, and whose it is."""
-        return list(dict.fromkeys([*self.kept(names), *self.by, *([self.unit] if self.unit else [])]))
+        return list(dict.fromkeys([*self.unchanged(names), *self.by, *([self.unit] if self.unit else [])]))
 
     @property
     def most(self) -> int:

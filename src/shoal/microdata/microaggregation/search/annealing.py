@@ -133,7 +133,7 @@ class Stream:
     def settle(self, run: Run) -> None:
         """Search on until no move gains, or time is up."""
         descent = self.descent
-        descent.search.place[:] = 0
+        descent.search.standing[:] = 0
         descent.search.done[:] = False
         descent.search.changed[:] = True
         if descent.descend(run) and not run.out_of_time:

@@ -40,7 +40,7 @@ class Statistics:
     lists: np.ndarray = field(default_factory=lambda: np.zeros(0))
     initial_lists: np.ndarray = field(default_factory=lambda: np.zeros(0))
     improved: int = 0
-    kept: int = 0
+    accepted: int = 0
     returned: int = 0
     dissolved: int = 0
     distilled: int = 0

@@ -109,7 +109,7 @@ class Stream:
 
     def _descend_from(self, run: Run, labels: np.ndarray | None) -> float:
         descent = self.descent
-        descent.search.place[:] = 0
+        descent.search.standing[:] = 0
         descent.search.done[:] = False
         descent.search.changed[:] = False
         if labels is None:

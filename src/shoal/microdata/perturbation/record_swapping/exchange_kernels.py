@@ -61,15 +61,15 @@ def exchange(wanting: np.ndarray, pools: Pools, partner: np.ndarray) -> int:
 
 
 @kernel
-def _next(after: np.ndarray, place: int) -> int:
+def _next(after: np.ndarray, position: int) -> int:
     """The next place that was not passed for good, and the way there made shorter."""
-    end = place
+    end = position
     while after[end] != end:
         end = after[end]
-    while after[place] != place:
-        following = after[place]
-        after[place] = end
-        place = following
+    while after[position] != position:
+        following = after[position]
+        after[position] = end
+        position = following
     return end
 
 

@@ -16,7 +16,7 @@ from shoal.microdata.columns.identities import group_identities
 from shoal.microdata.perturbation.change import Change
 from shoal.microdata.perturbation.column_names import ColumnNames
 from shoal.microdata.perturbation.problem import Problem
-from shoal.microdata.perturbation.promises.households_kept import (
+from shoal.microdata.perturbation.promises.same_households import (
     AtRiskMoved,
     FewLeave,
     HouseholdsWhole,

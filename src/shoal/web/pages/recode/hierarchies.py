@@ -28,7 +28,7 @@ def hierarchy_of(datasets: Datasets, data: str, column: str, given: str | None, 
     """The hierarchy that a run would have for a key; an ``InputError`` as it would be."""
     import narwhals as nw
 
-    from shoal.microdata.columns.hierarchies.operation import given_hierarchies
+    from shoal.microdata.columns.hierarchies.operation import read_hierarchies
     from shoal.microdata.columns.roles import guess_roles, with_roles
     from shoal.microdata.recoding.keys import Keys
 
@@ -40,7 +40,7 @@ def hierarchy_of(datasets: Datasets, data: str, column: str, given: str | None, 
         nw.from_native(frame, eager_only=True),
         [column],
         guesses,
-        given_hierarchies(texts, WorkspaceData(datasets)),
+        read_hierarchies(texts, WorkspaceData(datasets)),
         own,
     )
     return found.proposals[0]

@@ -15,7 +15,7 @@ from shoal.runtime.randomness import uniform
 
 # What an iterated search decided, by place in its array of decisions.
 IMPROVED, KEPT, RETURNED, DISSOLVED, DISTILLED = range(5)
-DECIDED = ("improved", "kept", "returned", "dissolved", "distilled")
+DECIDED = ("improved", "accepted", "returned", "dissolved", "distilled")
 DECISIONS = len(DECIDED)
 ENDLESS = np.int64(2**62)
 

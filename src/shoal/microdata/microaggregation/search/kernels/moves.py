@@ -53,12 +53,12 @@ def scales(points, others, count, out):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy", inline="always")
-def _kept(delta, temperature, random):  # type: ignore[no-untyped-def]
+def _accepted(delta, temperature, random):  # type: ignore[no-untyped-def]
     return delta <= 0.0 or uniform(random) < np.exp(-delta / temperature)
 
 
 @kernel(error_model="numpy", inline="always")
-def _place(members, g, x):  # type: ignore[no-untyped-def]
+def _position(members, g, x):  # type: ignore[no-untyped-def]
     m = 0
     while members[g, m] != x:
         m += 1
@@ -67,7 +67,7 @@ def _place(members, g, x):  # type: ignore[no-untyped-def]
 
 @kernel(error_model="numpy", inline="always")
 def _take(sizes, members, g, x):  # type: ignore[no-untyped-def]
-    m = _place(members, g, x)
+    m = _position(members, g, x)
     sizes[g] -= 1
     members[g, m] = members[g, sizes[g]]
 
@@ -110,7 +110,7 @@ def _dissolve(space, groups, of, others, inside, g, limit, temperature, random, 
         _give(sizes, members, of, best, x)
         refresh(points, k, sizes, members, away, centres, facts, best)
         moved += 1
-    if moved == size and _kept(delta, temperature, random):
+    if moved == size and _accepted(delta, temperature, random):
         last = number[0] - 1
         number[0] = last
         if g != last:
@@ -165,7 +165,7 @@ def _distil(space, groups, of, others, inside, x, temperature, random, loose, so
                     first = False
             if first:
                 delta += facts[ERROR, source[c]]
-        kept = _kept(delta, temperature, random)
+        kept = _accepted(delta, temperature, random)
     if kept:
         number[0] = new + 1
         return
@@ -218,7 +218,7 @@ def random_moves(space, groups, of, others, random, cooling, begin, count, limit
             leave = sizes[i] / (sizes[i] - 1.0)
             delta = enter * squared_distance(points, x, centres, j)
             delta -= leave * squared_distance(points, x, centres, i)
-            if not _kept(delta, temperature, random):
+            if not _accepted(delta, temperature, random):
                 continue
             _take(sizes, members, i, x)
             _give(sizes, members, of, j, x)
@@ -226,9 +226,9 @@ def random_moves(space, groups, of, others, random, cooling, begin, count, limit
             o = below(random, sizes[j])
             z = members[j, o]
             f = 1.0 / sizes[i] + 1.0 / sizes[j]
-            if not _kept(-swap_gain(points, x, z, centres, i, j, f), temperature, random):
+            if not _accepted(-swap_gain(points, x, z, centres, i, j, f), temperature, random):
                 continue
-            members[i, _place(members, i, x)] = z
+            members[i, _position(members, i, x)] = z
             members[j, o] = x
             of[x] = j
             of[z] = i

@@ -17,7 +17,7 @@ from shoal.runtime.randomness import shuffle
 # What a search counts, by place in ``Search.counts``.
 PAIRS, OPENED, TESTED, SWAPS, SHIFTS, PASSES, CALLS = range(7)
 COUNTED = ("pairs", "opened", "tested", "swaps", "shifts", "passes", "searches")
-# Where a local search stands, by place in ``Search.place``.
+# Where a local search stands, by place in ``Search.standing``.
 TARGETS, NEXT, MOVED, STEP = range(4)
 PASSES_KEPT = 64
 # Only rounding could keep a search going that long.
@@ -40,7 +40,7 @@ class Search(NamedTuple):
     near: np.ndarray
     spare: np.ndarray
     owner: np.ndarray
-    place: np.ndarray
+    standing: np.ndarray
     counts: np.ndarray
     lists: np.ndarray
     random: np.ndarray
@@ -57,7 +57,7 @@ def new_search(most: int, n: int, random: np.ndarray) -> Search:
         near=np.zeros(most + 1, dtype=np.int64),
         spare=np.zeros(n, dtype=np.int64),
         owner=np.zeros(n, dtype=np.int64),
-        place=np.zeros(4, dtype=np.int64),
+        standing=np.zeros(4, dtype=np.int64),
         counts=np.zeros(7, dtype=np.int64),
         lists=np.zeros(PASSES_KEPT, dtype=np.int64),
         random=random,
@@ -261,7 +261,7 @@ def _try_target(space, groups, search, i):  # type: ignore[no-untyped-def]
 @kernel(error_model="numpy")
 def _next_pass(groups, search, everything):  # type: ignore[no-untyped-def]
     # Ends the pass before and chooses the targets of the next; their number.
-    place, targets = search.place, search.targets
+    place, targets = search.standing, search.targets
     for t in range(place[TARGETS]):
         search.done[targets[t]] = False
     again = place[STEP] == 0 or (place[MOVED] > 0 and place[STEP] < MOST_PASSES)
@@ -291,7 +291,7 @@ def descend(space, groups, search, everything, limit):  # type: ignore[no-untype
     target in the order of their numbers, and meets each pair once. Handles at most ``limit`` targets and says whether
     it is done; call again to go on from there.
     """
-    place = search.place
+    place = search.standing
     for _ in range(limit):
         if place[NEXT] == place[TARGETS]:
             place[TARGETS] = _next_pass(groups, search, everything)

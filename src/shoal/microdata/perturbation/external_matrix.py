@@ -15,7 +15,7 @@ _SUM = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class GivenMatrix:
+class ExternalMatrix:
     """Rows are true categories, columns those that are seen; every row adds up to 1."""
 
     categories: tuple[str, ...] = field(repr=False)
@@ -24,14 +24,14 @@ class GivenMatrix:
     @property
     def fingerprint(self) -> str:
         """The same for the same matrix, whatever the order of its categories in the file."""
-        order = sorted(range(len(self.categories)), key=lambda place: self.categories[place])
+        order = sorted(range(len(self.categories)), key=lambda position: self.categories[position])
         names = [self.categories[place] for place in order]
         return blake2b(
             repr((names, self.rows[np.ix_(order, order)].tolist())).encode(), digest_size=16
         ).hexdigest()
 
     @classmethod
-    def read(cls, path: str | Path) -> "GivenMatrix":
+    def read(cls, path: str | Path) -> "ExternalMatrix":
         """From a file: the first line has the categories from its second field on, every other line one and its chances."""
         try:
             lines = [

@@ -16,7 +16,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class MomentsKept:
+class SameMoments:
     """Means and covariances of the columns are in each stratum as they were, over the records that have the values."""
 
     columns: tuple[str, ...]

@@ -21,7 +21,7 @@ _NEEDS = {
 
 
 def refuse_what_cannot_be(
-    asked: Sequence[str] | None, *, numbers: int, categories: int, unknown: int = 0
+    named: Sequence[str] | None, *, numbers: int, categories: int, unknown: int = 0
 ) -> None:
     """Refuse a measure or attack that was named and has not the columns it needs; ``unknown`` ones can be inferred alone.
 
@@ -30,7 +30,7 @@ def refuse_what_cannot_be(
         ...
     shoal.errors.InputError: 'mixed-linkage' needs a column of categories among those compared
     """
-    for name in asked or ():
+    for name in named or ():
         of_numbers, of_categories, of_all = _NEEDS.get(name, (0, 0, 0))
         if numbers < of_numbers:
             what = "a column of numbers" if of_numbers == 1 else f"{of_numbers} columns of numbers"

@@ -22,7 +22,7 @@ _EXPLAINED = 0.98
 _FIRST = 10_000
 
 
-def warnings_on_kept(
+def warnings_on_unchanged(
     problem: Problem, changed: Sequence[str], dropped: Sequence[str], key: str | None
 ) -> Iterator[Remark]:
     """Columns that say who somebody is, those that join records, and those that give a perturbed value away."""
@@ -45,7 +45,7 @@ def warnings_on_kept(
         )
     )
     among = parameter("regions" if problem.regions else "columns")
-    for name, others in given_away(problem, changed, [name for name in kept if name not in told]):
+    for name, others in determined_by(problem, changed, [name for name in kept if name not in told]):
         some = len(others) > 1
         yield danger(
             "determined-column",
@@ -56,14 +56,14 @@ def warnings_on_kept(
         )
 
 
-def given_away(
-    problem: Problem, changed: Sequence[str], kept: Sequence[str]
+def determined_by(
+    problem: Problem, changed: Sequence[str], unchanged: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Kept columns with the changed ones that follow: a postcode and its region, a code and its label, cents and euros."""
-    columns = {name: _plain(problem.data[name]) for name in (*changed, *kept)}
+    columns = {name: _plain(problem.data[name]) for name in (*changed, *unchanged)}
     numbers = {name: _numbers(values) for name, values in columns.items()}
     sizes = {name: values.n_unique() for name, values in columns.items() if values is not None}
-    for name in kept:
+    for name in unchanged:
         others = [
             other
             for other in changed

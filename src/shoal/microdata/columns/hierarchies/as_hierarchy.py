@@ -14,56 +14,56 @@ from shoal.microdata.columns.inputs import read_frame
 from shoal.sources.header import codes_and_labels
 
 
-def read_given(given: Any, name: str) -> Rule | Hierarchy:
+def hierarchy_or_rule(source: Any, name: str) -> Rule | Hierarchy:
     """A rule or a hierarchy, from whatever a user gives for a column; an ``InputError`` names the column.
 
-    >>> read_given("intervals(5,10)", "age")
+    >>> hierarchy_or_rule("intervals(5,10)", "age")
     Intervals(numbers=None, cover=None, widths=(5, 10), bottom=None, top=None)
-    >>> read_given([["m", "*"], ["f", "*"]], "sex")
+    >>> hierarchy_or_rule([["m", "*"], ["f", "*"]], "sex")
     Hierarchy(2 values, 1 levels, as given)
-    >>> read_given({"bonn": "west", "west": ""}, "city").rows
+    >>> hierarchy_or_rule({"bonn": "west", "west": ""}, "city").rows
     (('bonn', 'west', '*'),)
     """
-    if isinstance(given, Rule | Hierarchy):
-        return given
+    if isinstance(source, Rule | Hierarchy):
+        return source
     try:
-        return _read(given)
+        return _read(source)
     except InputError as error:
         raise error.about(f"column '{name}'") from None
 
 
-def hierarchy_of(given: Any, values: Values, name: str) -> Hierarchy:
+def hierarchy_of(source: Any, values: Values, name: str) -> Hierarchy:
     """The hierarchy of a column with these values, from whatever a user gives for it.
 
     >>> from shoal.microdata.columns.hierarchies.rule import values_of
     >>> hierarchy_of("star", values_of(["m", None]), "sex").rows
     (('m', '*'), (None, '*'))
     """
-    found = read_given(given, name)
+    found = hierarchy_or_rule(source, name)
     if isinstance(found, Rule):
         return found.hierarchy(values, name)
     return found.with_missing() if values.has_missing else found
 
 
-def _read(given: Any) -> Rule | Hierarchy:
-    if isinstance(given, str | Path):
-        return _from_text(given)
-    if isinstance(given, Mapping):
-        pairs = [(text_of(code), text_of(parent)) for code, parent in given.items()]
+def _read(source: Any) -> Rule | Hierarchy:
+    if isinstance(source, str | Path):
+        return _from_text(source)
+    if isinstance(source, Mapping):
+        pairs = [(text_of(code), text_of(parent)) for code, parent in source.items()]
         return _built(rows_from_pairs(pairs))
-    if isinstance(given, Sequence) and not isinstance(given, bytes):
-        if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) and row for row in given):
+    if isinstance(source, Sequence) and not isinstance(source, bytes):
+        if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) and row for row in source):
             raise InputError("a hierarchy given by its rows needs a list for each value, with its labels")
-        return _built([tuple(text_of(label) for label in row) for row in given])
-    return from_frame(given)
+        return _built([tuple(text_of(label) for label in row) for row in source])
+    return from_frame(source)
 
 
-def _from_text(given: str | Path) -> Rule | Hierarchy:
-    if isinstance(given, str) and is_rule(given):
-        return builder(given)
-    path = Path(given)
+def _from_text(source: str | Path) -> Rule | Hierarchy:
+    if isinstance(source, str) and is_rule(source):
+        return builder(source)
+    path = Path(source)
     if not path.exists():
-        raise InputError(f"there is no file '{given}', and no such rule; rules are: {', '.join(RULES)}")
+        raise InputError(f"there is no file '{source}', and no such rule; rules are: {', '.join(RULES)}")
     return read_hierarchy(path)
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.measures.fitness import Fitness, fitness
-from shoal.microdata.measures.in_time import TimeLimit
 from shoal.microdata.measures.information_loss import InformationLoss, Mean, information_loss
 from shoal.microdata.measures.intervals import WIDTHS, Around, deviation_disclosure, interval_disclosure
 from shoal.microdata.measures.linkage import Links, link_by_distance
 from shoal.microdata.measures.probabilistic import LARGEST, ProbabilisticLinks, link_by_agreement
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
+from shoal.microdata.measures.time_limited import TimeLimit
 from shoal.numbers import number
 from shoal.runtime import Budget, Seeds
 
