@@ -8,7 +8,7 @@ import polars as pl
 from shoal import sources
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.people.slots import NAMES, Slots
-from shoal.appointments.places import places
+from shoal.appointments.vector_rank import places
 from shoal.errors import InputError
 from shoal.exact_names import exactly
 from shoal.operation_release import Evidence

@@ -35,7 +35,7 @@ class PerturbedCounts:
         """The table of true counts."""
         from shoal.tables.table_to_protect import TableToProtect
 
-        return TableToProtect(self.found.tabulation)
+        return TableToProtect(self.changed.tabulation)
 
 
 def run(settings: PerturbTableSettings, workplace: Workplace) -> PerturbedCounts:
