@@ -16,7 +16,7 @@ from shoal.runtime import Budget
 from shoal.runtime.budget import TimeIsOver
 from shoal.runtime.control import Control
 from shoal.runtime.linear_programmes import solve_within
-from shoal.runtime.observer import CHECKING
+from shoal.runtime.observer import CHECKING, VERIFICATION
 from shoal.runtime.registry import Method
 from shoal.runtime.stages import stage_of
 from shoal.tables.rounding import whole_programmes
@@ -166,6 +166,20 @@ def test_a_method_without_an_end_is_ended_by_its_budget(
     limit = 100.0 if how == "limit" else None
     ENDLESS[name](budget=Budget(seconds=limit, control=control, clock=clock), threads=1)
     assert 70 <= looks <= 100
+
+
+EXPECTED: dict[str, Callable[..., Any]] = {
+    **{name: ENDLESS[name] for name in ("microaggregate", "recode", "round", "adjust")},
+    "suppress": lambda **how: shoal.suppress(TABLE, sensitive=HIDDEN, protection=0.2, counts=True, **how),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_how_long_the_check_takes_is_announced_when_the_search_is_over(name: str) -> None:
+    heard: list[Any] = []
+    EXPECTED[name](budget=Budget(iterations=20), observer=heard.append, threads=1)
+    *_, last = (progress for progress in heard if progress.phase == VERIFICATION)
+    assert last.expected is not None and last.expected >= 0.0
 
 
 def test_a_rounding_that_is_not_found_in_time_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,8 @@ class _Checked:
     def _say(self, progress: Progress) -> None:
         """What follows is announced where the search was ended, or took long enough to be waited for."""
         if self._control.cancelled or progress.seconds >= _LONG:
-            about = "" if progress.expected is None else f", which takes about {progress.expected:.0f} s"
+            short = progress.expected is None or progress.expected < 1.0
+            about = "" if short else f", which takes about {progress.expected:.0f} s"
             remark(
                 f"the search is over; its result is verified{about}, and written (Ctrl-C gives it up)",
                 quiet=self._quiet,

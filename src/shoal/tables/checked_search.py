@@ -9,6 +9,7 @@ import numpy as np
 from shoal.errors import Infeasible
 from shoal.runtime import Budget, Observer, Seeds, silent
 from shoal.runtime.budget import StopReason
+from shoal.runtime.observer import CHECKING, Progress
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit
@@ -104,7 +105,11 @@ def solve_whole(
             least = solution.bound
         else:
             solution = _proved(_for_first(problem, asked, solution), least)
-        bad = integer_failures(problem, solution.complementary) if counts else ()
+        bad: tuple[int, ...] = ()
+        if counts:
+            observer(Progress(run.work, run.seconds, phase=CHECKING))
+            bad = integer_failures(problem, solution.complementary)
+            observer(Progress(run.work, run.seconds))
         known = known_groups(problem, problem.hidden_mask(solution.complementary))
         if not bad and not known.size:
             return solution

@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.runtime.budget import StopReason, TimeIsOver
+from shoal.runtime.observer import CHECKING
 from shoal.runtime.options import NoOptions
 from shoal.runtime.solver import SearchContext, solver
 from shoal.tables.rounding.adjustment import flips
@@ -72,6 +73,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, context: SearchContext
         rises = directions.chosen(found.values)
         change = directions.change(rises)
         if change is not None:
+            run.report(phase=CHECKING)
             try:
                 known = too_well_known(problem, change, watch)
             except TimeIsOver:

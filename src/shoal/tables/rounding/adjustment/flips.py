@@ -14,6 +14,7 @@ import numpy as np
 from shoal.errors import Infeasible, parameter
 from shoal.runtime.budget import StopReason, TimeIsOver
 from shoal.runtime.linear_programmes import is_optimal, quiet_highs, solve_within
+from shoal.runtime.observer import CHECKING
 from shoal.runtime.options import NoOptions
 from shoal.runtime.solver import SearchContext, solver
 from shoal.tables.rounding.adjustment.attack import too_well_known
@@ -152,6 +153,7 @@ def _first(
         change = directions.change(rises)
         if change is None:
             continue
+        run.report(phase=CHECKING)
         try:
             known = too_well_known(problem, change, watch)
         except TimeIsOver:
