@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.release.export.taken import Source, Taken, as_list, needed, noted, placed
-from shoal.release.plan.plan import possible_steps, products
+from shoal.release.plan.plan import is_step, products
 from shoal.release.plan.written import toml_value
 
 _NO_NAME = re.compile(r"\W+")
@@ -27,7 +27,7 @@ def plan_text(
     >>> parse_plan(text, Path()).steps[0].name
     'coarser'
     """
-    releasing = [step for step in steps if step.do in possible_steps()]
+    releasing = [step for step in steps if is_step(step.do)]
     if not releasing:
         raise InputError("none of these steps releases anything; a plan needs one that does")
     places = {name: source.place for name, source in sources.items()}

@@ -198,9 +198,14 @@ def operation_of(do: str) -> Operation:
     return OWN_STEPS[do] if do in OWN_STEPS else OPERATIONS[do]
 
 
+def is_step(do: str) -> bool:
+    """Whether plans may do something: operations that release, and what prepares records for them."""
+    return do in OWN_STEPS or (do in OPERATIONS and OPERATIONS[do].release is not None)
+
+
 def possible_steps() -> list[str]:
-    """What plans may do: operations that release something, and what prepares records for them."""
-    return [*(name for name, operation in OPERATIONS.items() if operation.release is not None), *OWN_STEPS]
+    """All that plans may do."""
+    return [do for do in (*OPERATIONS, *OWN_STEPS) if is_step(do)]
 
 
 def data_fields(operation: Operation) -> list[SettingField]:

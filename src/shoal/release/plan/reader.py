@@ -21,6 +21,7 @@ from shoal.release.plan.plan import (
     Source,
     Step,
     data_fields,
+    is_step,
     operation_of,
     possible_steps,
     products,
@@ -150,7 +151,7 @@ class _Reader:
         if not isinstance(values, Mapping):
             raise self._wrong(path, 'a step is a table: [[steps]] with do = "recode" or another operation')
         do = values.get("do")
-        if do not in possible_steps():
+        if not (isinstance(do, str) and is_step(do)):
             where = "something a plan can do"
             why = unknown("step", str(do), possible_steps(), where=where) if do else "say what to do"
             raise self._wrong((*path, "do"), str(why))
