@@ -23,6 +23,7 @@ from shoal.web.workspace import Workspace
 
 _KEPT = Path(__file__).parents[1] / "old_releases"
 _NAMES = ("records", "local", "suppressed", "rounded", "adjusted", "counts", "appointments")
+_POLICY = ("# reidentifications =", "# linkage =", "# loss =")
 #: Times and the texts of warnings and notes.
 _OF_THE_RUN = ("seconds", "phases", "warnings", "notes", "remarks")
 
@@ -95,7 +96,10 @@ def test_drafts_are_those_of_before(releases: Path, monkeypatch: pytest.MonkeyPa
         ("drafted-table", "firms.csv", Wanted(dimensions=("region", "sector"), value="turnover")),
         ("drafted-appointments", "visitors.csv", Wanted(slots="slots.csv")),
     ):
-        assert draft_plan(data, wanted=wanted, name=name) == Path(f"{name}.toml").read_text()
+        texts = draft_plan(data, wanted=wanted, name=name), Path(f"{name}.toml").read_text()
+        # Limits besides k were proposed then; now they are a policy, and left out where none is stated.
+        now, then = ([line for line in text.splitlines() if not line.startswith(_POLICY)] for text in texts)
+        assert now == then
 
 
 def test_an_old_workspace_opens(tmp_path: Path):

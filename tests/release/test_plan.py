@@ -216,21 +216,48 @@ def test_a_draft_holds_no_address_of_a_database(tmp_path: Path):
     assert '"${SHOAL_SOURCE}::people"' in text
 
 
-def test_a_draft_asks_for_what_its_records_can_give(tmp_path: Path):
-    """Expected people are counted, not percent: with more records there may be more of them."""
-    for records, wanted in ((100, 1), (3000, 30)):
-        frame = pl.DataFrame(
-            {
-                "age": [20 + number % 50 for number in range(records)],
-                "sex": ["f", "m"] * (records // 2),
-                "household_id": list(range(records)),
-                "weight": [1.5] * records,
-            }
-        )
-        frame.write_csv(tmp_path / "people.csv")
-        plan = parse_plan(draft_plan(str(tmp_path / "people.csv"), folder=tmp_path), tmp_path)
+def test_a_draft_has_the_gates_of_a_policy_and_no_others(tmp_path: Path):
+    frame = pl.DataFrame(
+        {
+            "age": [20 + number % 50 for number in range(3000)],
+            "sex": ["f", "m"] * 1500,
+            "household_id": list(range(3000)),
+            "weight": [1.5] * 3000,
+        }
+    )
+    frame.write_csv(tmp_path / "people.csv")
+
+    def drafted(**policy: float):
+        text = draft_plan(str(tmp_path / "people.csv"), wanted=Wanted(policy=policy), folder=tmp_path)
+        plan = parse_plan(text, tmp_path)
         assert [step.name for step in plan.steps] == ["recode", "households"]
-        assert plan.gates["households"].reidentifications == wanted
+        assert set(plan.gates) == {"households", *(["recode"] if "loss" in policy else [])}
+        assert "loss" not in policy or plan.gates["recode"].loss == policy["loss"]
+        return plan.gates["households"]
+
+    plain = drafted()
+    assert (plain.k, plain.reidentifications, plain.linkage, plain.loss) == (5, None, None, None)
+    policy = drafted(reidentifications=30, linkage=10, loss=15)
+    assert (policy.reidentifications, policy.linkage) == (30, 10)
+    # At k = 5 nobody expects to find more than a fifth; whoever knows the weights, too, links more.
+    with pytest.raises(
+        shoal.InputError, match="a limit of 600 on reidentifications cannot fail, since k = 5"
+    ):
+        drafted(reidentifications=600)
+    assert drafted(linkage=20).linkage == 20
+    frame.drop("weight").write_csv(tmp_path / "people.csv")
+    with pytest.raises(shoal.InputError, match="a limit of 20 on linkage cannot fail, since k = 5"):
+        drafted(linkage=20)
+    with pytest.raises(shoal.InputError, match=r"linkages.*linkage"):
+        drafted(linkages=20)
+
+
+def test_the_command_takes_a_policy(tmp_path: Path):
+    pl.DataFrame({"age": [31, 40, 31, 40] * 5, "sex": list("ffmm") * 5}).write_csv(tmp_path / "people.csv")
+    done = command("plan", tmp_path / "people.csv", "--policy", "linkage=15,loss=20")
+    assert done.code == 0 and "linkage = 15" in done.out and "\n# reidentifications =" in done.out
+    refused = command("plan", tmp_path / "people.csv", "--policy", "linkage")
+    assert refused.code == 2 and "--policy needs name=number" in refused.err
 
 
 def _guarantees(folder: Path) -> list[str]:
@@ -238,14 +265,14 @@ def _guarantees(folder: Path) -> list[str]:
 
 
 def test_a_draft_without_weights_can_be_released(tmp_path: Path):
-    """As many records are expected to be found as there are classes: a gate on that says no more than k, and promises nothing."""
+    """As many records are expected to be found as there are classes: a gate on that says no more than k, and is left out."""
     rng = np.random.default_rng(0)
     pl.DataFrame({"age": rng.integers(20, 80, 600), "sex": rng.choice(["f", "m"], 600)}).write_csv(
         tmp_path / "people.csv"
     )
     (tmp_path / "plan.toml").write_text(draft_plan(str(tmp_path / "people.csv"), folder=tmp_path))
     done = shoal.release(tmp_path / "plan.toml", tmp_path / "out")
-    assert {gate.name for gate in done.gates} == {"k", "linkage"}
+    assert {gate.name for gate in done.gates} == {"k"}
     assert not any("expected to be found" in text for text in _guarantees(done.folder))
 
 

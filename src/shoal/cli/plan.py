@@ -45,6 +45,15 @@ def plan(
             "--slots", help="Give the people appointments in these slots.", metavar="DATA", show_default=False
         ),
     ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy",
+            help="Limits besides k: reidentifications, linkage, loss.",
+            metavar="linkage=10,loss=15",
+            show_default="left out",
+        ),
+    ] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -55,14 +64,21 @@ def plan(
 
     Example: shoal plan survey.csv -o plan.toml
 
+    Example: shoal plan survey.csv --policy linkage=10,loss=15 -o plan.toml
+
     Example: shoal plan firms.csv --dimensions region,sector --value turnover -o plan.toml
     """
     from shoal import sources
     from shoal.cli import output as told
+    from shoal.errors import InputError, parameter
     from shoal.release.plan.draft import Wanted, draft_plan
-    from shoal.written_values import split_names
+    from shoal.written_values import split_names, split_weights
 
-    wanted = Wanted(kind, tuple(split_names(dimensions or "")), value, slots)
+    try:
+        limits = split_weights(policy or "")
+    except ValueError as problem:
+        raise InputError(f"{parameter('policy')} {problem}") from None
+    wanted = Wanted(kind, tuple(split_names(dimensions or "")), value, slots, limits)
     outputs = sources.Outputs(force=force, inputs=[data, slots])
     file = outputs.file("-o", output)
     text = draft_plan(data, wanted=wanted, name=name, folder=Path() if output is None else output.parent)

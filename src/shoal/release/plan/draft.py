@@ -1,8 +1,9 @@
 """Drafting a plan: what a person would otherwise write by hand, with the reason for every guess."""
 
+import math
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,19 +22,26 @@ if TYPE_CHECKING:
 
 #: The k that a kind of release usually asks for.
 _K = {"public": 10, "scientific": 5, "secure": 3}
-# What may be expected to be found, in percent of the records, and what may be linked by the worst attack.
-_FOUND = {"public": 0.1, "scientific": 1.0, "secure": 5.0}
-_LINKED = {"public": 2, "scientific": 10, "secure": 50}
+#: What a policy may limit besides k, and what each limit says.
+POLICIES = {
+    "reidentifications": "records that are expected to be found, at most",
+    "linkage": "percent of records that an intruder finds by linkage, at most",
+    "loss": "percent lost, at most",
+}
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be released of the data: records, unless dimensions of a table are named, or slots for its people."""
+    """What is to be released of the data: records, unless dimensions of a table are named, or slots for its people.
+
+    ``policy`` has the limits of gates on records besides k, by the names of the gates.
+    """
 
     kind: str = "scientific"
     dimensions: tuple[str, ...] = ()
     value: str | None = None
     slots: str | None = None
+    policy: Mapping[str, float] = field(default_factory=dict)
 
 
 def draft_plan(
@@ -50,6 +58,11 @@ def draft_plan(
     (True, True)
     """
     wanted = wanted or Wanted()
+    for gate in wanted.policy:
+        if gate not in POLICIES:
+            raise unknown("gate", gate, POLICIES)
+        if wanted.dimensions or wanted.slots is not None:
+            raise InputError(f"{parameter('policy')} is about releases of records")
     frame = sources.read(data).frame
     if not frame.height:
         raise InputError("there are no records to plan a release for")
@@ -70,7 +83,7 @@ def draft_plan(
         parts += _table(guesses, wanted)
     else:
         parts += [_whose(name, values, frame.height) for name, values in units.items()]
-        parts += _steps(guesses, wanted.kind, frame, list(units))
+        parts += _steps(guesses, wanted, frame, list(units))
     text = "\n".join(parts)
     # What is drafted is a plan; a name that cannot be one is told now.
     parse_plan(text, folder, "the draft")
@@ -138,7 +151,10 @@ def births_beside_age(guesses: Sequence[Guess]) -> list[str]:
     return born if ages else []
 
 
-def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame", units: Sequence[str]) -> list[str]:
+def _steps(
+    guesses: Sequence[Guess], wanted: Wanted, frame: "pl.DataFrame", units: Sequence[str]
+) -> list[str]:
+    kind = wanted.kind
     births = births_beside_age(guesses)
     by_role = _by_role([guess for guess in guesses if guess.column not in births])
     k = _K[kind]
@@ -197,34 +213,45 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame", units: Se
     if not last:
         raise InputError("no column looks like anything that has to be protected; write the plan by hand")
     if quasi:
-        weighted = bool(by_role.get("weight"))
         also = [*numbers, *by_role.get("weight", [])]
-        parts.append(_gates(last, kind, frame.height, also, weighted=weighted, loses=bool(numbers)))
+        parts.append(_gates(last, "microaggregate" if numbers else "recode", wanted, frame.height, also))
+    elif wanted.policy:
+        raise InputError(f"no column is a key, so that {parameter('policy')} has nothing to judge")
     parts.append(
         f'# What goes out; everything else stays in the internal part.\n[outputs]\n"data.csv" = {toml_value(last)}\n'
     )
     return parts
 
 
-def _gates(last: str, kind: str, records: int, also: Sequence[str], *, weighted: bool, loses: bool) -> str:
-    """The gates; with the columns ``also`` known beside the keys hardly any release passes that on linkage."""
-    lines = [
-        (f"k = {_K[kind]}", "at least so many records, or units, alike in all declared quasi-identifiers"),
-    ]
-    # Without weights one of each class is expected to be found, which k says already: such a gate cannot fail.
-    if weighted:
-        found = max(1, round(_FOUND[kind] * records / 100))
-        lines.append((f"reidentifications = {found}", "records that are expected to be found, at most"))
-    linked = "percent of records that an intruder finds by linkage, at most"
-    if also:
-        names = comment(", ".join(also)).removeprefix("# ")
-        lines.append((f"# linkage = {_LINKED[kind]}", f"{linked}; whoever knows {names} as well finds more"))
-    else:
-        lines.append((f"linkage = {_LINKED[kind]}", linked))
-    if loses:
-        lines.append(("# loss = 15", "percent lost, at most"))
-    text = "\n".join(f"{line.ljust(40)}  # {why}" for line, why in lines)
-    return f"# What must hold before anything is published.\n[gates.{last}]\n{text}\n"
+def _gates(last: str, lossy: str, wanted: Wanted, records: int, also: Sequence[str]) -> str:
+    """The gate on k, and those of the policy; the others are left out, since what may be found is for their owner to say.
+
+    Loss is that of the step ``lossy``. Columns ``also`` are known beside the keys. Without them k implies limits that then cannot
+    fail, so that these are refused.
+    """
+    k = _K[wanted.kind]
+    implied = {"reidentifications": records / k} | ({} if also else {"linkage": 100.0 / k})
+    lines = [(f"k = {k}", "at least so many records, or units, alike in all declared quasi-identifiers")]
+    own: list[tuple[str, str]] = []
+    for gate, meaning in POLICIES.items():
+        limit = wanted.policy.get(gate)
+        of_step = own if gate == "loss" and lossy != last else lines
+        if limit is None:
+            of_step.append((f"# {gate} =", f"{meaning}: your policy"))
+            continue
+        if limit >= implied.get(gate, math.inf):
+            raise InputError(
+                f"a limit of {limit:g} on {gate} cannot fail, since k = {k} keeps it at {implied[gate]:g}; lower it, or leave it "
+                f"out of {parameter('policy')}"
+            )
+        known = f"; whoever knows {comment(', '.join(also)).removeprefix('# ')} as well finds more"
+        of_step.append((f"{gate} = {limit:g}", meaning + (known if also and gate == "linkage" else "")))
+    blocks = [(last, lines), (lossy, own)] if "loss" in wanted.policy and own else [(last, lines)]
+    text = "\n".join(
+        f"[gates.{step}]\n" + "".join(f"{line.ljust(40)}  # {why}\n" for line, why in every)
+        for step, every in blocks
+    )
+    return f"# What must hold before anything is published.\n{text}"
 
 
 def _table(guesses: Sequence[Guess], wanted: Wanted) -> list[str]:

@@ -25,7 +25,7 @@ from shoal.runtime.budget import Run
 COVERED = 0.9
 _DEVIATIONS = 1.645
 # A standard deviation is a part of the range of the variants; what they do not show grows as the fraction gets smaller. Both were
-# chosen on draws from known populations, others than those that the manual reports.
+# chosen on draws from known populations; the manual reports other draws from the same ones.
 _RANGE_IN_DEVIATIONS = 3.0
 _BY_FRACTION = 0.015
 _LEAST_DISCOUNT = 0.02
