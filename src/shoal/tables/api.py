@@ -1,6 +1,7 @@
 """``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, parameter
+from shoal.errors import Infeasible, InputError, OutOfTime, parameter
 from shoal.numbers import number
 from shoal.numbers import whole as whole_number
 from shoal.runtime import Budget, Observer, silent
@@ -78,6 +79,7 @@ def suppress(
     tolerance: float | None = None,
     zeros: Zeros = "published",
     common: bool = False,
+    keep_totals: bool = False,
     seed: int = 0,
     threads: int = 1,
     time_limit: float | None = None,
@@ -129,6 +131,8 @@ def suppress(
         Whether empty cells of a matrix, of records or of a ready-made table may be hidden.
     common : bool, default False
         Hide the same cells of all figures of a table that has several; by default each has a pattern of its own.
+    keep_totals : bool, default False
+        Never hide a total that is not sensitive.
     seed : int, default 0
         Where randomness begins.
     threads : int, default 1
@@ -212,6 +216,9 @@ def suppress(
     )
     refuse_without_rule(table if isinstance(table, Tabulation) else None, problem)
     refuse_lost_levels(problem)
+    free = problem
+    if keep_totals:
+        problem = problem.with_totals_published()
     counts = counts or (isinstance(table, Tabulation) and table.counts)
     if counts:
         refuse_fractions(problem.table)
@@ -231,7 +238,7 @@ def suppress(
         observer=witness,
         counts=counts,
     )
-    with in_plain_python(where=small):
+    with in_plain_python(where=small), _naming_totals(free, problem):
         if common:
             from shoal.tables.common_pattern import solve_common, tied
 
@@ -252,6 +259,19 @@ def suppress(
         doubtful,
         table if isinstance(table, Tabulation) else None,
     )
+
+
+@contextmanager
+def _naming_totals(free: Problem, problem: Problem) -> Iterator[None]:
+    """Say of a table that cannot be protected that totals were not to be hidden, if there are any that could be."""
+    try:
+        yield
+    except Infeasible as error:
+        if isinstance(error, OutOfTime) or problem.size == free.size:
+            raise
+        raise Infeasible(
+            f"{error.template}; totals are not hidden: try it without {parameter('keep_totals')}"
+        ) from error
 
 
 @checked

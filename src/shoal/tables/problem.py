@@ -336,6 +336,10 @@ class Problem:
         """What hiding these cells costs."""
         return float(np.sort(self.cost[complementary]).sum())
 
+    def with_totals_published(self) -> "Problem":
+        """The same problem with totals that may not be hidden, unless they are sensitive themselves."""
+        return self.with_changes(candidates=self.candidates & self.table.internal)
+
     def with_changes(self, **changes: object) -> "Problem":
         """The same problem with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]

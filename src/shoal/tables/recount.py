@@ -60,5 +60,8 @@ def hidden(evidence: Evidence) -> dict[str, Any]:
     numbers = {tuple(problem.table.key(cell).values()): cell for cell in range(problem.table.cells)}
     rows = only(pattern.filter(pattern["kind"] == "complementary"), names).cast(pl.String).rows()
     complementary = np.array(sorted(numbers[row] for row in rows if row in numbers), dtype=np.int64)
+    if settings.keep_totals:
+        assert problem.table.internal[complementary].all(), "a total is hidden that is not sensitive"
+        problem = problem.with_totals_published()
     counts = claimed.is_counts(settings)
     return {**stated, **pattern_figures(problem, complementary, common=settings.common, counts=counts)}

@@ -429,6 +429,11 @@ class HidingSettings(Settings):
         sentence="Hide the same cells of all figures.",
         label="Hide the same cells of all figures",
     )
+    keep_totals: bool = _hiding(
+        default=False,
+        sentence="Never hide a total that is not sensitive.",
+        label="Totals that are not sensitive are published",
+    )
     symbol: str | None = _hiding(
         None,
         "What stands in a hidden cell of the published table.",

@@ -124,6 +124,7 @@ def _search(
         options=settings.options if method == settings.method else None,
         counts=table.is_counts(settings),
         common=settings.common,
+        keep_totals=settings.keep_totals,
         budget=workplace.budget(settings),
         seed=settings.seed,
         threads=usable_threads(workplace.threads),

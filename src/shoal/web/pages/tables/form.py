@@ -61,7 +61,7 @@ _HAVE = {
     + ("low", "high", "sliding", "protection"),
     "jj": ("rounding", "tolerance", "counts"),
 }
-_ALL_HAVE = ("cost", "previous", "symbol")
+_ALL_HAVE = ("cost", "previous", "keep_totals", "symbol")
 _COSTS = {
     "value": "its value",
     "unity": "1, so that few cells are hidden",
