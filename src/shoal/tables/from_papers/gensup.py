@@ -45,8 +45,8 @@ class GenSupOptions(Options):
         default=0.25, gt=0.0, lt=1.0, description="share of the fittest from which one parent comes"
     )
     rectangles: Literal["joint", "split"] = Field(
-        default="joint",
-        description="how founders and repair hide: one rectangle for both directions, or one for each",
+        default="split",
+        description="how founders and repair hide: one rectangle for both directions, or one for each (as the work draws it)",
     )
 
 

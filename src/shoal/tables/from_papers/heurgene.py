@@ -36,7 +36,7 @@ from shoal.runtime.options import Options
 from shoal.runtime.randomness import below, shuffle
 from shoal.tables.from_papers.circuits import Chromosome, Plane, exchange, find_exchange, mutate
 from shoal.tables.from_papers.hypercube import search_of
-from shoal.tables.from_papers.hypercube_kernels import SPLIT
+from shoal.tables.from_papers.hypercube_kernels import JOINT, SPLIT
 from shoal.tables.heuristic.network_state import State
 from shoal.tables.heuristic.protection_kernels import build
 from shoal.tables.heuristic.redundancy_kernels import drop_redundant
@@ -74,11 +74,12 @@ class HeurGeneOptions(Options):
     kill: int = Field(default=3, ge=1, description="members among which the least fit is replaced")
     similar: int = Field(default=3, ge=1, description="members among which the most similar one is replaced")
     rectangles: Literal["joint", "split"] = Field(
-        default="joint", description="how founders hide: one rectangle for both directions, or one for each"
+        default="split",
+        description="how founders hide: one rectangle for both directions, or one for each (as the work draws it)",
     )
     seeding: Literal["hypercube", "diverse"] = Field(
         default="hypercube",
-        description="founders: rectangles in random orders, or also split ones and cheapest paths (not published)",
+        description="founders: rectangles in random orders, or also those of the other kind and cheapest paths (not published)",
     )
     mutation: Literal["remove", "add"] = Field(
         default="remove",
@@ -163,12 +164,12 @@ class Breeder:
         return found
 
     def _founder(self, position: int, rng: np.ndarray) -> State | None:
-        """A pattern to begin with; with diverse seeding every third one each by both rectangles and by cheapest paths."""
+        """A pattern to begin with; with diverse seeding every third one each by the other rectangles and by cheapest paths."""
         plane = self.plane
         if self.options.seeding == "hypercube" or position % 3 == 0:
             return plane.hypercube(rng)
         if position % 3 == 1:
-            return plane.hypercube(rng, SPLIT)
+            return plane.hypercube(rng, JOINT if self.options.rectangles == "split" else SPLIT)
         state = plane.heuristic.state()
         cost = build(plane.graph, state, plane.scratch, rng, 1.0)
         return None if cost < 0 else state
