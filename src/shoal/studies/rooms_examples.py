@@ -89,8 +89,8 @@ def linking(scope: Scope) -> list[Row]:
 def _voters() -> list[Row]:
     import polars as pl
 
-    from shoal.microdata.anonymity.linking import link
     from shoal.microdata.recoding.api import recode
+    from shoal.microdata.risk.linking import link
 
     records = _frame(_MEDICAL, "Problem")
     # The printed voter, and everybody else of the records, as a list would have them.

@@ -22,6 +22,7 @@ from shoal.microdata.risk.inputs import (
     weight_columns,
 )
 from shoal.microdata.risk.keys import Groups
+from shoal.microdata.risk.linking import link
 from shoal.microdata.risk.matches.estimate import Estimated
 from shoal.microdata.risk.per_variable import contributions
 from shoal.microdata.risk.remarks import (
@@ -62,6 +63,7 @@ def risk(
     household: str | None = None,
     population: int | None = None,
     population_file: Any = None,
+    listed: Any = None,
     null: Literal["own", "wildcard"] = "own",
     respondents: Respondents = "known",
     special_uniques: bool = False,
@@ -93,6 +95,9 @@ def risk(
         How large the population is. Without weights every record stands for equally many of them.
     population_file : DataFrame, optional
         Everybody, with the same keys: then F is counted, and nothing is estimated.
+    listed : DataFrame, optional
+        Names with the same keys, as somebody else may have them, of fewer or more than there are records: ``linkage`` counts
+        whom the data re-identifies.
     null : {"own", "wildcard"}, default "own"
         A missing value is a value of its own, or matches anything; then classes overlap, and a record with no value at all
         counts for everybody.
@@ -117,6 +122,7 @@ def risk(
         ``uniques``, ``pairs``, ``prosecutor`` and ``journalist`` (expected matches, largest and mean risk, with intervals),
         ``known`` and ``unknown`` (the same by counts and by the individual risk), ``population_uniques`` and ``loglinear`` by
         estimator, ``contributions`` of the keys,
+        ``linkage`` with a list of names,
         ``riskiest`` records, ``records_at_risk`` (every record's own), ``special_uniques`` if asked for,
         ``not_measured`` for want of time, ``notes`` and ``warnings``; ``report()`` is a page.
 
@@ -176,6 +182,7 @@ def risk(
     wanted = Wanted.of(keys.with_gaps(), max_size) if special_uniques else None
     groups, classes = _count(keys, counts, weights, null, run)
     class_of = groups.of_record[: len(data)]
+    linkage = None if listed is None else link(frame, listed, names, null=null, counts=counts)
     if basis == "population":
         _check_included(classes, class_of, keys, null)
 
@@ -239,6 +246,7 @@ def risk(
         ),
         records_at_risk=own,
         special_uniques=special,
+        linkage=linkage,
         not_measured=left_out,
         stopped_by=stopped,
         _values=_values(data, names, [one.record - 1 for one in risky]),

@@ -51,7 +51,9 @@ class Groups:
         return sums
 
 
-def code_columns(frames: Sequence["nw.DataFrame[Any]"], name: str) -> tuple[list[np.ndarray], Coded]:
+def code_columns(
+    frames: Sequence["nw.DataFrame[Any]"], name: str, other: str = "the population"
+) -> tuple[list[np.ndarray], Coded]:
     """A column that several frames have, numbered alike in all: the numbers of each frame, and of all in a row.
 
     >>> frame = nw.from_native(pl.DataFrame({"sex": ["f", "m", None, "f"]}))
@@ -59,12 +61,12 @@ def code_columns(frames: Sequence["nw.DataFrame[Any]"], name: str) -> tuple[list
     >>> coded.size, coded.values, bool(parts[0][0] == parts[0][3])
     (3, 2, True)
     """
-    coded = code_values(_in_a_row(frames, name), name)
+    coded = code_values(_in_a_row(frames, name, other), name)
     ends = np.cumsum([len(frame) for frame in frames])[:-1]
     return np.split(coded.codes, ends), coded
 
 
-def _in_a_row(frames: Sequence["nw.DataFrame[Any]"], name: str) -> pl.Series:
+def _in_a_row(frames: Sequence["nw.DataFrame[Any]"], name: str, other: str) -> pl.Series:
     """The column of all frames one after the other, as Polars holds it; null for what is missing."""
     if all(frame.implementation.is_pandas_like() for frame in frames):
         # Pandas knows how to compare what one of its columns holds.
@@ -83,9 +85,7 @@ def _in_a_row(frames: Sequence["nw.DataFrame[Any]"], name: str) -> pl.Series:
             [frame.get_column(name).to_polars().to_frame() for frame in frames], how="vertical_relaxed"
         )[name]
     except (pl.exceptions.PolarsError, TypeError, ValueError):
-        raise InputError(
-            f"column '{name}' is not of the same type in the data and in the population"
-        ) from None
+        raise InputError(f"column '{name}' is not of the same type in the data and in {other}") from None
     if whole.dtype == pl.Object or whole.dtype.is_nested():
         raise InputError(f"column '{name}' holds values that cannot be compared, such as lists")
     return whole.fill_nan(None) if whole.dtype.is_float() else whole

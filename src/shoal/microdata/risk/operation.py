@@ -31,13 +31,17 @@ def run(settings: RiskSettings, workplace: Workplace) -> "Risk":
     if settings.population_file is not None:
         people = workplace.records(settings.population_file, columns=list(settings.quasi), like=records)
         everybody = people.as_written
+    names: Any = None
+    if settings.listed is not None:
+        names = workplace.records(settings.listed, columns=list(settings.quasi), like=records).as_written
     workplace.say("measuring")
-    return call(risk, settings, workplace, records.as_written, population_file=everybody)
+    return call(risk, settings, workplace, records.as_written, population_file=everybody, listed=names)
 
 
 def reads(settings: RiskSettings) -> list[DataName]:
-    """The records, and the population if there is a file of it."""
-    return [name for name in (settings.data, settings.population_file) if name is not None]
+    """The records, and the population and a list of names if there are files of them."""
+    every = (settings.data, settings.population_file, settings.listed)
+    return [name for name in every if name is not None]
 
 
 def check(settings: RiskSettings, written: frozenset[str]) -> None:
@@ -120,6 +124,7 @@ OPERATION = Operation(
     examples=(
         "shoal risk survey.csv --quasi age,sex,region --sample-weights weight --household hid --report risk.html",
         "shoal risk survey.csv --quasi age,sex,region --population 5500000 --require-reidentifications 5",
+        "shoal risk survey.csv --quasi age,sex,postcode --list voters.csv",
         "shoal risk survey.csv --quasi age,sex,region,education --special-uniques --max-size 3 --uniques uniques.csv",
     ),
     doing="measuring",

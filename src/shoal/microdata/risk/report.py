@@ -20,6 +20,7 @@ from shoal.report.definitions import amount, in_words, share
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
+    from shoal.microdata.risk.linking import ListLinkage
     from shoal.microdata.risk.matches.estimate import Estimated
     from shoal.microdata.risk.result import Risk
     from shoal.microdata.risk.scenarios import Intruder, Scenario
@@ -94,6 +95,7 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
             }
             for one in result.riskiest
         ],
+        "list": None if result.linkage is None else _list(result.linkage),
         "special_uniques": None
         if result.special_uniques is None
         else special_uniques.figures(result.special_uniques, result.quasi),
@@ -101,6 +103,17 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
         "stopped_by": result.stopped_by,
         "worth": {name: WORTH[name] for name in _shown(result)},
         **remarks_in_json(result.remarks),
+    }
+
+
+def _list(one: "ListLinkage") -> dict[str, Any]:
+    return {
+        "listed": one.listed,
+        "reidentified": one.reidentified,
+        "one_record": one.one,
+        "several_records": one.several,
+        "no_record": one.none,
+        "expected_matches": one.expected_matches,
     }
 
 
@@ -170,12 +183,24 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
         *_of_intruder("prosecutor", result.prosecutor),
         ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
     ]
+    if result.linkage is not None:
+        pairs += _of_list(result.linkage)
     if "counted" in result.population_uniques:
         alone, inside = result.population_uniques["counted"], result.uniques_in_sample["counted"]
         pairs.append(("unique in the population", f"{alone:,.0f}, of them {inside:,.0f} in the sample"))
     if result.special_uniques is not None:
         pairs += special_uniques.facts(result.special_uniques)
     return pairs
+
+
+def _of_list(one: "ListLinkage") -> list[tuple[str, Any]]:
+    """Whom a list of names finds."""
+    fitting = f"{one.one:,} fit one record, {one.several:,} several, {one.none:,} none"
+    return [
+        ("names on the list", f"{one.listed:,}: {fitting}"),
+        ("re-identified by the list", f"{one.reidentified:,}, who fit one record that no other name fits"),
+        ("expected correct matches, list", amount(one.expected_matches)),
+    ]
 
 
 def _spread(result: "Risk") -> dict[float, float]:

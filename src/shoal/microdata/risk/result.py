@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shoal.microdata.risk.counts import Hiding
+from shoal.microdata.risk.linking import ListLinkage
 from shoal.microdata.risk.loglinear import LoglinearRisk
 from shoal.microdata.risk.per_variable import Contribution
 from shoal.microdata.risk.riskiest import RiskyRecord
@@ -85,7 +86,7 @@ class Risk(Remarked, Glance):
     same two by counts and by the individual risk. ``basis`` says where the population behind a record comes from: sample weights,
     one fraction for all, a file of the population, or nothing but the sample. ``population_uniques`` and ``loglinear`` hold
     estimates by name, ``contributions`` what is left without each key, ``records_at_risk`` every record's own risk (internal),
-    and ``special_uniques`` every record's minimal uniques, if they were asked for (internal).
+    ``linkage`` whom a list of names finds, and ``special_uniques`` every record's minimal uniques (internal), if asked for.
     ``not_measured`` says in words what there was no time for, and ``stopped_by`` why, if there is any.
     """
 
@@ -116,6 +117,7 @@ class Risk(Remarked, Glance):
     remarks: tuple[Remark, ...]
     records_at_risk: RecordRisks
     special_uniques: "SpecialUniques | None" = None
+    linkage: ListLinkage | None = None
     not_measured: tuple[str, ...] = ()
     stopped_by: StopReason | None = None
     _values: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
@@ -164,8 +166,8 @@ class Risk(Remarked, Glance):
 
     @property
     def estimates(self) -> dict[str, float]:
-        """Expected re-identifications by which what is required is judged: the upper end of the journalist's interval, and the
-        prosecutor's where respondents may be known. With households all members of those found count.
+        """Expected re-identifications by which what is required is judged: the upper end of the journalist's interval, the
+        prosecutor's where respondents may be known, those of a list of names. With households all members of those found count.
         """
         joined = "" if self.households is None else ", with households"
         source = "individual risk" if self.basis == "sample" else self.journalist.source
@@ -173,6 +175,8 @@ class Risk(Remarked, Glance):
         values = {source + end + joined: self.journalist.expected_persons.high}
         if self.respondents == "known":
             values["respondents known" + joined] = self.prosecutor.expected_persons.high
+        if self.linkage is not None:
+            values["the list"] = self.linkage.expected_matches
         return values
 
     @property

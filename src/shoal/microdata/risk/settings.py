@@ -18,6 +18,7 @@ from shoal.settings import (
 )
 
 _POPULATION = "The population"
+_LIST = "A list of names"
 _COUNTING = "What is counted"
 _SPECIAL = "Special uniques"
 _RESULT = "Result"
@@ -55,6 +56,14 @@ class RiskSettings(Settings):
         "Everybody, with the same keys: counted, nothing is estimated.",
         section=_POPULATION,
         label="Population",
+    )
+    listed: Data | None = setting(
+        None,
+        "Names with the same keys, as somebody else may have them: how many of them the data re-identifies.",
+        section=_LIST,
+        label="List of names",
+        flag="--list",
+        metavar="FILE",
     )
     unit: UnitColumn | None = counted_unit("Identifies the unit a record belongs to.", section=_COUNTING)
     household: Column | None = setting(
