@@ -7,7 +7,7 @@ import polars as pl
 
 from shoal import sources
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments.people.slots import NAMES, Slots
+from shoal.appointments.people.slots import NAMES, Slots, with_names
 from shoal.appointments.vector_rank import places
 from shoal.errors import InputError
 from shoal.exact_names import exactly
@@ -41,6 +41,7 @@ def seen_of(
         return before, seen
     if slots is None:
         return before, None
+    slots = with_names(slots)
     name = slot_column(slots)
     of_slots = [
         _named(name if item.lower() in NAMES else item, f"{item} of the slot") for item in settings.known

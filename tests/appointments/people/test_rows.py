@@ -185,6 +185,19 @@ def test_frames_of_any_kind():
         assign([1, 2], SLOTS, quasi="q")
 
 
+@pytest.mark.parametrize("known", [None, ["center", "hour"]])
+def test_rows_that_say_where_and_when_are_slots(known) -> None:
+    """Table 5 as it is printed: nothing but where, when and how many."""
+    printed = SLOTS.select(Center="centre", Hour="hour", Capacity="capacity")
+    asked = None if known is None else ["Center", "Hour"]
+    plan = assign(PEOPLE, printed, quasi=["zip", "gender"], objective="vector", known=asked, seed=3)
+    assert list(plan.vector) == [0, 2, 1, 2] == list(recount(plan, ["zip", "gender", "Center", "Hour"]))
+    assert plan.people.columns == ["id", "zip", "gender", "slot", "Center", "Hour"]
+    assert set(plan.people["slot"]) == {1, 2, 3, 4, 5} and printed.columns == ["Center", "Hour", "Capacity"]
+    with pytest.raises(InputError, match=r"'slot' is not in the slots; .*then each row is one"):
+        assign(PEOPLE, printed.with_columns(doctor=pl.lit("x")), quasi="zip")
+
+
 @pytest.mark.parametrize(
     ("slots", "text"),
     [

@@ -12,6 +12,25 @@ from shoal.errors import InputError, parameter, unknown
 from shoal.exact_names import only
 
 NAMES, SEATS, TAKEN = ("slot", "resource"), ("capacity",), ("booked",)
+# What tells where and when a slot is, so that nothing else needs to name it.
+WHERE_AND_WHEN = ("center", "centre", "room", "date", "day", "hour", "time", "start", "end")
+
+
+def with_names(frame: pl.DataFrame) -> pl.DataFrame:
+    """The slots with a column that names them: without one each row is a slot, numbered from 1, if all is where and when.
+
+    >>> with_names(pl.DataFrame({"Center": ["A", "A"], "Hour": [9, 13], "Capacity": [4, 2]}))["slot"].to_list()
+    [1, 2]
+    """
+    columns = [name.lower() for name in frame.columns]
+    others = [name for name in columns if name not in (*SEATS, *TAKEN)]
+    if (
+        any(name in NAMES for name in columns)
+        or not others
+        or any(name not in WHERE_AND_WHEN for name in others)
+    ):
+        return frame
+    return frame.select(slot=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)).hstack(frame.get_columns())
 
 
 @dataclass(frozen=True)
@@ -31,7 +50,11 @@ class Slots:
 
     @classmethod
     def read(cls, frame: pl.DataFrame) -> "Slots":
-        """The slots of a frame with columns ``slot`` (or RESOURCE) and ``capacity``; ``booked`` seats are taken already."""
+        """The slots of a frame with columns ``slot`` (or RESOURCE) and ``capacity``; ``booked`` seats are taken already.
+
+        Columns that only say where and when a slot is (center, hour …) may stand without ``slot``: then each row is one.
+        """
+        frame = with_names(frame)
         name = _column(frame, NAMES, "slot")
         seats = _column(frame, SEATS, "capacity")
         taken = next((column for column in frame.columns if column.lower() in TAKEN), None)
@@ -112,7 +135,13 @@ def _column(frame: pl.DataFrame, names: Sequence[str], wanted: str) -> str:
     for column in frame.columns:
         if column.lower() in names:
             return column
-    raise unknown("column", wanted, frame.columns, where="in the slots")
+    error = unknown("column", wanted, frame.columns, where="in the slots")
+    if wanted != "slot" or error.template.endswith("?"):
+        raise error
+    raise InputError(
+        f"{error.template}; name every slot there, or have no columns but the capacity, and where and when a slot is (center, "
+        "hour): then each row is one"
+    )
 
 
 def _whole(values: pl.Series, what: str) -> np.ndarray:
