@@ -63,7 +63,7 @@ _UNITS, _LARGE_UNITS = 2_000, 50
 
 
 @dataclass(frozen=True)
-class _Solved:
+class Solved:
     """The vectors of one instance, and whether the best found is proved to be the best, as a vector and in K."""
 
     before: AnonymityVector
@@ -74,7 +74,8 @@ class _Solved:
     k_proved: bool
 
 
-def _solved(population: int, ranges: Ranges, scope: Scope, run: int) -> _Solved | None:
+def solved(population: int, ranges: Ranges, scope: Scope, run: int) -> Solved | None:
+    """A random instance with its vectors; nothing if nobody is in it."""
     sizes = instance(population, ranges, seeds=scope.seeds("screening", population, ranges.max_group, run))
     groups = [size for size in sizes.groups if size]
     seats = [size for size in sizes.capacities if size]
@@ -82,7 +83,7 @@ def _solved(population: int, ranges: Ranges, scope: Scope, run: int) -> _Solved 
         return None
     solve = partial(assign_sizes, groups, seats, objective="vector", seed=run)
     best = solve(iterations=_LARGE_UNITS if population >= 1000 else _UNITS)
-    return _Solved(
+    return Solved(
         before=best.vector_before,
         random=solve(method="random", options={"draw": "probe"}).vector,
         heuristic=solve(method="greedy", options={"rule": "published"}).vector,
@@ -98,13 +99,13 @@ def _gain(population: int, scope: Scope) -> Findings:
     gains: list[list[float]] = []
     proved = 0
     for run in range(runs):
-        solved = _solved(population, ranges, scope, run)
-        if not solved:
+        one = solved(population, ranges, scope, run)
+        if not one:
             continue
-        best, rule, chance = solved.optimal, solved.heuristic, solved.random
-        proved += solved.proved
+        best, rule, chance = one.optimal, one.heuristic, one.random
+        proved += one.proved
         compared = ((best, chance), (rule, chance), (best, rule))
-        gains.append([one.improvement_counted_from_one(other, solved.before) for one, other in compared])
+        gains.append([better.improvement_counted_from_one(other, one.before) for better, other in compared])
     means = np.array(gains).mean(axis=0)
     note = f"{runs} runs, {proved} proved optimal"
     names = ("optimal over random", "heuristic over random", "optimal over heuristic")
@@ -124,8 +125,8 @@ def _mean_k(i: int, scope: Scope) -> Findings:
     population, ranges, remark = _MEAN_K[i]
     published = _PRINTED_K[population]
     runs = _runs(population, scope)
-    solved = [item for run in range(runs) if (item := _solved(population, ranges, scope, run))]
-    proved, k_proved = sum(item.proved for item in solved), sum(item.k_proved for item in solved)
+    instances = [item for run in range(runs) if (item := solved(population, ranges, scope, run))]
+    proved, k_proved = sum(item.proved for item in instances), sum(item.k_proved for item in instances)
     case = f"N = {population:,}, groups {ranges.min_group}–{ranges.max_group}, slots {ranges.min_capacity}–{ranges.max_capacity}"
     note = "; ".join(
         part for part in (f"{runs} runs, vector proved in {proved}, K in {k_proved}", remark) if part
@@ -136,7 +137,7 @@ def _mean_k(i: int, scope: Scope) -> Findings:
         "heuristic": "heuristic",
         "before": "before any appointment",
     }
-    means = [round(float(np.mean([getattr(item, key).k for item in solved])), 3) for key in names]
+    means = [round(float(np.mean([getattr(item, key).k for item in instances])), 3) for key in names]
     rows = [
         Row("Mean K (Table 8)", case, name, there, mean, note)
         for name, there, mean in zip(names.values(), (*published, None), means, strict=True)
