@@ -44,10 +44,18 @@ _MEAN_K: list[tuple[int, Ranges, str]] = [
     (25, Ranges(0, 7, 5, 10), ""),
     (100, Ranges(0, 30, 10, 20), ""),
     (1000, Ranges(0, 300, 100, 200), ""),
-    (1000, Ranges(0, 200, 50, 100), "ranges of ours, picked for their nearness from those tried"),
+    (
+        1000,
+        Ranges(0, 200, 50, 100),
+        "ranges of ours, the nearest of those tried; the printed ones are unknown",
+    ),
     (10_000, Ranges(0, 200, 500, 1000), ""),
     (10_000, Ranges(0, 3000, 1000, 2000), "ranges of an earlier state of the program"),
-    (10_000, Ranges(0, 1000, 500, 1000), "ranges of ours, picked for their nearness from those tried"),
+    (
+        10_000,
+        Ranges(0, 1000, 500, 1000),
+        "ranges of ours, among those tried; what was tried is a table of its own",
+    ),
 ]
 # The published ranges of large populations are unknown: what others give, largest group and fewest and most seats of a slot.
 _TRIED: dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {

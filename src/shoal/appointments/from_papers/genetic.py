@@ -21,7 +21,9 @@ class GeneticOptions(Options):
     """``version``: random mutation, guided mutation, or guided with repair. Crossing by columns is what was published."""
 
     version: Literal["random", "guided", "repairing"] = Field(
-        default="repairing", description="mutation at random, guided by what is broken, or guided with repair"
+        default="repairing",
+        description="a mutated entry becomes any number; guided: nobody (25 %), the whole group (50 %), any number (25 %); or "
+        "guided with repair",
     )
     crossover: Literal["rows", "columns"] = Field(
         default="rows", description="what two parents exchange; columns is what was published"
