@@ -29,6 +29,7 @@ REACHED = {
     "appointments/bounds/cutting_patterns": Caller(
         "dearest_fills", "appointments/bounds/test_cutting_patterns.py", SAME
     ),
+    "appointments/from_papers/genetic_kernels": Caller("verify", "appointments/test_conformance.py", COUNTED),
     "appointments/solvers/annealing_kernels": Caller("verify", "appointments/test_conformance.py", COUNTED),
     "appointments/solvers/dynamic_kernels": Caller("verify", "appointments/test_conformance.py", COUNTED),
     "appointments/solvers/fill_kernels": Caller("verify", "appointments/test_conformance.py", COUNTED),
@@ -82,6 +83,9 @@ REACHED = {
     "microdata/risk/individual": Caller("individual_risk", "microdata/risk/test_individual.py", SAME),
     "microdata/risk/keys_kernels": Caller("group", "microdata/risk/test_keys.py", SAME),
     "microdata/risk/loglinear_kernels": Caller("main_effects", "microdata/risk/test_loglinear.py", SAME),
+    "microdata/risk/matches/latent_classes_kernels": Caller(
+        "fit", "microdata/risk/matches/test_latent_classes.py", SAME
+    ),
     "microdata/risk/population_uniques_kernels": Caller(
         "fit_pitman", "microdata/risk/test_population_uniques.py", SAME
     ),
