@@ -156,8 +156,8 @@ def drawn(n: int) -> Problem:
 def strict_k(problem: Problem, found: Recoding) -> int:
     """The fewest records that are released alike, where a blank is like a blank alone."""
     keys = problem.keys[found.tuples].astype(np.int64)
-    labels = np.where(found.levels == np.array(problem.heights), -1, keys)[found.kept]
+    labels = np.where(found.levels == np.array(problem.heights), -1, keys)[found.released]
     sizes: Counter[bytes] = Counter()
-    for label, records in zip(labels, found.records[found.kept], strict=True):
+    for label, records in zip(labels, found.records[found.released], strict=True):
         sizes[label.tobytes()] += int(records)
     return min(sizes.values())

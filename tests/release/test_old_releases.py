@@ -113,9 +113,9 @@ def test_an_old_workspace_opens(tmp_path: Path):
         assert {job.kind for job in jobs} == {"recode", "perturb", "suppress", "assign"}
         for job in jobs:
             assert job.state is State.DONE and job.summary
-            assert workspace.place("runs", job.run, "report.html").exists()
+            assert workspace.path("runs", job.run, "report.html").exists()
             if job.kind != "suppress":
-                release = workspace.place("runs", job.run, "release.parquet")
+                release = workspace.path("runs", job.run, "release.parquet")
                 assert pl.read_parquet(release).height == job.summary.get(
                     "records", job.summary.get("people")
                 )

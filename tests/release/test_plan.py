@@ -54,7 +54,7 @@ def test_a_plan():
     # The order of records is what links them.
     assert plan.steps[1].settings.order == "sorted"
     assert plan.source_of("coarser") == "people"
-    assert plan.place("people") == "/somewhere/people.csv"
+    assert plan.location("people") == "/somewhere/people.csv"
     assert plan.gates["coarser"].k == 5
     assert [(item.file, item.step, item.product) for item in plan.outputs] == [
         ("safe.csv", "coarser", "output")
@@ -203,7 +203,7 @@ def test_a_draft_is_a_plan(tmp_path: Path, kind: str):
     # Every role has its reason beside it, and no value of the data is there.
     assert text.count("  # ") >= frame.width
     assert "Ode" not in text and "1500" not in text
-    assert Path(plan.place("data")).resolve() == (tmp_path / "people.csv").resolve()
+    assert Path(plan.location("data")).resolve() == (tmp_path / "people.csv").resolve()
 
 
 def test_a_draft_holds_no_address_of_a_database(tmp_path: Path):

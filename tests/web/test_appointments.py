@@ -29,7 +29,7 @@ RUN = "0123456789ab"
 def context(tmp_path: Path) -> Iterator[Context]:
     """A worker's surroundings, without the process."""
     workspace = Workspace(tmp_path / "bench")
-    folder = workspace.place("runs", RUN)
+    folder = workspace.path("runs", RUN)
     folder.mkdir()
     control = Control.shared(folder)
     assert control.path is not None
@@ -218,7 +218,7 @@ def test_generated_tables_go_to_the_database_and_are_not_overwritten(
 def test_a_table_that_data_came_from_is_never_replaced(context: Context, tmp_path: Path) -> None:
     generate.run(generate.Generate(what="people", name="ward", population=20, connection="clinic"), context)
     load.run(load.Load(connection="clinic", table="ward"), context)
-    _people(0).write_parquet(context.workspace.place("runs", RUN, "release.parquet"))
+    _people(0).write_parquet(context.workspace.path("runs", RUN, "release.parquet"))
     for table in ("ward", "main.WARD"):
         with pytest.raises(InputError, match=r"names the input .*, which is never replaced"):
             write.run(write.Write(run=RUN, connection="clinic", table=table, force=True), context)

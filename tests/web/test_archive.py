@@ -46,7 +46,7 @@ def test_a_project_is_saved_and_opened(tmp_path: Path) -> None:
     archive.open_project(there, theirs, file, largest=LARGEST)
     assert data["people"] == datasets["people"] and data.frame("people").equals(FRAME)
     assert theirs[run].summary == board[run].summary
-    assert (there.place("runs", run, "report.html")).is_file()
+    assert (there.path("runs", run, "report.html")).is_file()
     opened = Project(there, theirs, data)
     assert [step.name for step in opened.steps()] == ["first"]
     opened.undo()

@@ -75,7 +75,7 @@ def test_pause_resume_and_stop_with_the_best(board: Board, workspace: Workspace)
     assert {"report.html", "release.csv"} <= set(job.file_names)
     values = [point["value"] for point in job.points if point["value"] is not None]
     assert values == sorted(values, reverse=True)
-    released = pl.read_parquet(workspace.place("runs", job.run, "release.parquet"))
+    released = pl.read_parquet(workspace.path("runs", job.run, "release.parquet"))
     assert released.height == 1200
 
 
@@ -88,7 +88,7 @@ def test_cancel_ends_the_process_and_keeps_nothing(board: Board, workspace: Work
     until(lambda: not process.is_alive(), "the end of the process")
     # It was ended in the middle of its work and not asked to come to an end.
     assert process.exitcode in (-signal.SIGTERM, -signal.SIGKILL)
-    assert [path.name for path in workspace.place("runs", job.run).iterdir()] == ["run.json"]
+    assert [path.name for path in workspace.path("runs", job.run).iterdir()] == ["run.json"]
 
 
 def test_a_paused_run_can_be_cancelled(board: Board) -> None:
@@ -183,7 +183,7 @@ def test_an_earlier_session_is_remembered(board: Board, workspace: Workspace) ->
     again = Board(workspace)
     assert again[done.run].summary == done.summary
     assert again[done.run].state is State.DONE
-    path = workspace.place("runs", done.run, "run.json")
+    path = workspace.path("runs", done.run, "run.json")
     text = path.read_text()
     path.write_text(text.replace('"state": "done"', '"state": "running"'))
     try:

@@ -32,7 +32,7 @@ def _town() -> pl.DataFrame:
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[Context]:
     workspace = Workspace(tmp_path / "bench")
-    folder = workspace.place("runs", RUN)
+    folder = workspace.path("runs", RUN)
     folder.mkdir()
     control = Control.shared(folder)
     assert control.path is not None

@@ -50,7 +50,7 @@ def _survey() -> pl.DataFrame:
 def context(tmp_path: Path) -> Iterator[Context]:
     """A worker's surroundings, without the process, with a survey."""
     workspace = Workspace(tmp_path / "bench")
-    folder = workspace.place("runs", RUN)
+    folder = workspace.path("runs", RUN)
     folder.mkdir()
     control = Control.shared(folder)
     assert control.path is not None

@@ -34,7 +34,7 @@ def sent() -> list[dict[str, Any]]:
 def context(tmp_path: Path, sent: list[dict[str, Any]]) -> Iterator[Context]:
     """A worker's surroundings, without the process, with one set of records."""
     workspace = Workspace(tmp_path / "bench")
-    folder = workspace.place("runs", RUN)
+    folder = workspace.path("runs", RUN)
     folder.mkdir()
     control = Control.shared(folder)
     assert control.path is not None

@@ -48,7 +48,7 @@ def _sample() -> pl.DataFrame:
 def context(tmp_path: Path) -> Iterator[Context]:
     """A worker's surroundings, without the process, with a sample and its population."""
     workspace = Workspace(tmp_path / "bench")
-    folder = workspace.place("runs", RUN)
+    folder = workspace.path("runs", RUN)
     folder.mkdir()
     control = Control.shared(folder)
     assert control.path is not None

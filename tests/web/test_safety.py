@@ -112,10 +112,10 @@ def test_a_run_that_was_removed_can_be_brought_back(tmp_path: Path) -> None:
     try:
         job = board.wait(board.submit("load", {"sample": "slots"}).run)
         board.set_aside(job.run)
-        assert job.run not in board and not workspace.place("runs", job.run).exists()
+        assert job.run not in board and not workspace.path("runs", job.run).exists()
         board.restore(job.run)
         assert board[job.run].summary == job.summary
-        assert workspace.place("runs", job.run, "run.json").is_file()
+        assert workspace.path("runs", job.run, "run.json").is_file()
     finally:
         board.close()
 

@@ -220,9 +220,9 @@ def test_the_web_socket_wants_token_origin_and_host(workbench: Served) -> None:
 def test_no_path_outside_the_workspace(tmp_path: Path, name: str) -> None:
     workspace = Workspace(tmp_path / "bench")
     with pytest.raises(InputError):
-        workspace.place("data", name)
+        workspace.path("data", name)
     with pytest.raises(InputError):
-        workspace.place("runs", "0123456789ab", name)
+        workspace.path("runs", "0123456789ab", name)
     assert workspace.incoming(name).parent == workspace.shelf("incoming")
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", plain_name(name))
 
@@ -238,7 +238,7 @@ def test_no_link_leads_out_of_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "secret.parquet").write_text("secret")
     (workspace.shelf("data") / "innocent.parquet").symlink_to(tmp_path / "secret.parquet")
     with pytest.raises(InputError, match="out of the workspace"):
-        workspace.place("data", "innocent.parquet")
+        workspace.path("data", "innocent.parquet")
     (workspace.folder / "outside.db").symlink_to(tmp_path / "secret.parquet")
     assert Connections(workspace).sqlite_files() == []
 

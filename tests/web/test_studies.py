@@ -29,7 +29,7 @@ def told() -> list[dict[str, Any]]:
 @pytest.fixture
 def context(tmp_path: Path, told: list[dict[str, Any]]) -> Iterator[Context]:
     workspace = Workspace(tmp_path / "bench")
-    folder = workspace.place("runs", RUN)
+    folder = workspace.path("runs", RUN)
     folder.mkdir()
     control = Control.shared(folder)
     assert control.path is not None

@@ -41,7 +41,7 @@ def sweep(
     from shoal import sources
     from shoal.cli import output as told
     from shoal.release.plan.reader import read_plan
-    from shoal.release.run.inputs import every_place
+    from shoal.release.run.inputs import every_location
     from shoal.release.run.sweep import read_choice
     from shoal.release.run.sweep import sweep as run
     from shoal.release.run.sweep_report import page, rows
@@ -49,7 +49,7 @@ def sweep(
 
     asked = read_plan(plan)
     wanted = [read_choice(text) for text in choices]
-    outputs = sources.Outputs(force=force, inputs=[plan, *every_place(asked)])
+    outputs = sources.Outputs(force=force, inputs=[plan, *every_location(asked)])
     sheet = outputs.file("--report", report, internal=True)
     done = run(
         asked, wanted, threads=threads, again=again, say=lambda text: told.remark(text, quiet=quiet or json)

@@ -21,14 +21,14 @@ def file_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def input_fingerprint(place: str, frame: pl.DataFrame | None, secret: Secret) -> str:
+def input_fingerprint(location: str, frame: pl.DataFrame | None, secret: Secret) -> str:
     """HMAC of an input under the secret of the release: of a file its bytes, of a table its rows.
 
     A plain hash could be compared with that of a guess: whoever has most of a file could try the rest.
     """
     key = hmac.new(secret.content, b"shoal input", hashlib.sha256).digest()
-    path = Path(place.split("::")[0])
-    if "://" not in place and path.is_file():
+    path = Path(location.split("::")[0])
+    if "://" not in location and path.is_file():
         return _keyed_digest(path, key)
     digest = hmac.new(key, digestmod=hashlib.sha256)
     if frame is not None:
@@ -51,7 +51,7 @@ def settings_digest(text: str, secret: Secret) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def kept_fingerprints(internal: Path, passing: Collection[str], secret: Secret) -> dict[str, str]:
+def internal_fingerprints(internal: Path, passing: Collection[str], secret: Secret) -> dict[str, str]:
     """HMAC of what the internal part of a release keeps, by place; without files and folders whose names are ``passing``."""
     key = hmac.new(secret.content, b"shoal kept", hashlib.sha256).digest()
     places = {path.relative_to(internal): path for path in sorted(internal.rglob("*")) if path.is_file()}

@@ -88,12 +88,12 @@ class ReleaseFolder:
             f"another run for '{self.target.name}' is going on; wait until it has ended, or end it",
         )
 
-    def secret(self, given: Secret | None) -> Secret:
+    def secret(self, own: Secret | None) -> Secret:
         """The secret of this release: the one it has, one that is given, or a new one, kept at once."""
         place = self.internal / SECRET
         if place.exists():
             return Secret.read(place)
-        secret = given or Secret.new()
+        secret = own or Secret.new()
         write_private(place, secret.text())
         return secret
 
@@ -137,9 +137,9 @@ class ReleaseFolder:
         """The names of the steps that were finished, at whatever place and with whatever settings."""
         return {done.parent.name.partition("-")[2] for done in (self.internal / STEPS).glob(f"*/{DONE}")}
 
-    def finish_step(self, number: int, name: str, told: dict[str, Any]) -> None:
+    def finish_step(self, number: int, name: str, outcome: dict[str, Any]) -> None:
         """Mark a step as finished; this is written last."""
-        write_private(self.step(number, name) / DONE, json.dumps(told, indent=1, default=str))
+        write_private(self.step(number, name) / DONE, json.dumps(outcome, indent=1, default=str))
 
     def protect(self) -> None:
         """Let nobody else look into what is internal."""
@@ -173,9 +173,9 @@ def is_release(folder: Path) -> bool:
     )
 
 
-def write_private(place: Path, text: str) -> None:
+def write_private(path: Path, text: str) -> None:
     """Write a text whole or not at all, for its owner alone."""
-    with atomically(place, force=True, internal=True) as unfinished:
+    with atomically(path, force=True, internal=True) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 

@@ -135,7 +135,7 @@ def internal_manifest(
     created: str,
     seconds: float,
     reports: Mapping[str, str],
-    kept: Mapping[str, str],
+    fingerprints: Mapping[str, str],
 ) -> dict[str, Any]:
     """For those who answer for it: also the fingerprints of the inputs and of what is kept inside, all settings, all figures,
     and the SHA-256 of the reports.
@@ -149,12 +149,12 @@ def internal_manifest(
         "created": created,
         "seconds": seconds,
         "versions": versions(),
-        "inputs": {name: dict(item) for name, item in inputs.told.items()},
+        "inputs": {name: dict(item) for name, item in inputs.described.items()},
         "files": {name: dict(item) for name, item in inputs.files.items()},
         "steps": [dict(item) for item in steps],
         "gates": [gate.as_json() for gate in gates],
         "outputs": [dict(item) for item in outputs],
         "reports": dict(reports),
-        "kept": dict(kept),
+        "kept": dict(fingerprints),
         "verified": True,
     }

@@ -16,7 +16,7 @@ from shoal.release.plan.plan import Output, Plan, Step
 from shoal.release.plan.reader import parse_plan, read_plan
 from shoal.release.plan.workplace import PlanWorkplace
 from shoal.release.readings import Readings
-from shoal.release.register.record_keys import RecordKeys, keys_place
+from shoal.release.register.record_keys import RecordKeys, keys_path
 
 if TYPE_CHECKING:
     import polars as pl
@@ -138,13 +138,13 @@ class OpenedRelease:
     def record_keys(self, step: Step) -> RecordKeys:
         """By what the records of a step's source are known again in other releases."""
         assert self.plan is not None and self.internal is not None
-        return RecordKeys.read(keys_place(self.internal, self.plan.source_of(step.name)))
+        return RecordKeys.read(keys_path(self.internal, self.plan.source_of(step.name)))
 
     def original(self, step: Step, *, written: bool = False) -> "pl.DataFrame | None":
         """The records of a step's source, if it is known where they are; with their dates as they are ``written``, if so."""
         if self.originals is None or self.plan is None:
             return None
-        found = self.readings.read(self.originals.place(self.plan.source_of(step.name)))
+        found = self.readings.read(self.originals.location(self.plan.source_of(step.name)))
         return found.as_written if written else found.frame
 
     def released(self, output: Output, step: Step) -> Released:
@@ -161,7 +161,7 @@ class OpenedRelease:
         """The file or table of a source, or of a step; nothing if it is not there."""
         assert self.plan is not None
         if name in self.plan.sources:
-            return None if self.originals is None else self.originals.place(name)
+            return None if self.originals is None else self.originals.location(name)
         step, _, file = name.partition(".")
         place = self.step_folder(step) / (file or self.plan.step(step).release.passes_on)
         return str(place) if place.exists() else None
@@ -220,10 +220,10 @@ def open_release(
     return OpenedRelease(place.name, public, manifest, internal, inside, plan, _originals(plan, originals))
 
 
-def _originals(plan: Plan, given: "str | os.PathLike[str] | None") -> Plan | None:
-    if given is None:
+def _originals(plan: Plan, originals: "str | os.PathLike[str] | None") -> Plan | None:
+    if originals is None:
         return None
-    place = Path(given).resolve()
+    place = Path(originals).resolve()
     if place.is_dir():
         return parse_plan(plan.text, place)
     found = read_plan(place)
@@ -233,16 +233,16 @@ def _originals(plan: Plan, given: "str | os.PathLike[str] | None") -> Plan | Non
     return found
 
 
-def _text(place: Path, name: str) -> str:
+def _text(path: Path, name: str) -> str:
     try:
-        return place.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise InputError(f"'{name}' is no release: it has no {place.parent.name}/{place.name}") from None
+        raise InputError(f"'{name}' is no release: it has no {path.parent.name}/{path.name}") from None
 
 
-def _json(place: Path, name: str) -> dict[str, Any]:
-    wrong = InputError(f"the file {place.name} of '{name}' is damaged: it is no manifest of a release")
-    text = _text(place, name)
+def _json(path: Path, name: str) -> dict[str, Any]:
+    wrong = InputError(f"the file {path.name} of '{name}' is damaged: it is no manifest of a release")
+    text = _text(path, name)
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -263,8 +263,8 @@ def _is_file(name: Any) -> bool:
     return isinstance(name, str) and name not in ("", "..") and Path(name).name == name
 
 
-def _inside(place: Path, name: str) -> dict[str, Any]:
-    content = _json(place, name)
+def _inside(path: Path, name: str) -> dict[str, Any]:
+    content = _json(path, name)
     kinds = {"inputs": dict, "steps": list, "gates": list}
     damaged = InputError(f"the internal manifest of '{name}' is damaged")
     if any(not isinstance(content.get(key), kind) for key, kind in kinds.items()):

@@ -109,7 +109,7 @@ def recode(
         steps.verification()
         measured = count_classes(Frame.of(counted), tuple(names), unit)
         check = RecodingCheck(tuple(names), _expected(tuples, counts, found), k, unit, with_unit)
-        kept = int(counts[found.kept].sum())
+        kept = int(counts[found.released].sum())
         result = LargeRecoded(
             frame=released,
             quasi=tuple(names),
@@ -176,7 +176,7 @@ def _expected(
     shown = [tuples[name] if level == 0 else recoded.labels[name] for name, level in recoded.levels.items()]
     expected: dict[tuple[str | None, ...], int] = {}
     for row, count, kept in zip(
-        zip(*shown, strict=True), counts.tolist(), recoded.kept.tolist(), strict=True
+        zip(*shown, strict=True), counts.tolist(), recoded.released.tolist(), strict=True
     ):
         if kept:
             key = tuple(None if item is None else str(item) for item in row)
@@ -201,12 +201,12 @@ def _released(
         told_ = f.broadcast(spark.createDataFrame(pairs.to_arrow()))
         data = data.join(told_, same([own], [f"v{place}"]), "left").drop(f"v{place}")
         columns[name] = f"l{place}"
-    if not recoded.kept.all():
+    if not recoded.released.all():
         shown = [
             (tuples[name] if level == 0 else recoded.labels[name]).alias(f"o{place}")
             for place, (name, level) in enumerate(recoded.levels.items())
         ]
-        out = pl.DataFrame(shown).filter(~pl.Series(recoded.kept)).unique()
+        out = pl.DataFrame(shown).filter(~pl.Series(recoded.released)).unique()
         keys = [columns[name] for name in names]
         left_out = f.broadcast(spark.createDataFrame(out.to_arrow()))
         data = data.join(left_out, same(keys, [f"o{place}" for place in range(len(names))]), "left_anti")

@@ -422,7 +422,7 @@ def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> 
 
 def file_of(workbench: Workbench, job: Job, name: str, *, inline: bool = False) -> FileResponse:
     """A file of a run; only those it offers."""
-    path = workbench.workspace.place("runs", job.run, name)
+    path = workbench.workspace.path("runs", job.run, name)
     if name not in job.file_names or not path.is_file():
         raise _missing(f"this run has no file '{name}'")
     if job.held_back and name != "report.html":

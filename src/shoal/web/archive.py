@@ -25,10 +25,10 @@ _RUN = re.compile(r"[0-9a-f]{12}")
 _TIGHTEST = 1000
 
 
-def save(workspace: Workspace, board: Board, place: Path) -> None:
+def save(workspace: Workspace, board: Board, target: Path) -> None:
     """Write the project into one file: all data and all runs that are over, for the eyes of those who may see the data."""
     with (
-        atomically(place, force=True, internal=True) as unfinished,
+        atomically(target, force=True, internal=True) as unfinished,
         zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         archive.writestr(_MARK, json.dumps({"version": _VERSION}))
@@ -46,7 +46,7 @@ def _parts(workspace: Workspace, board: Board) -> Iterator[tuple[Path, str]]:
     for job in board.all():
         if not job.state.over:
             continue
-        for path in sorted(workspace.place("runs", job.run).iterdir()):
+        for path in sorted(workspace.path("runs", job.run).iterdir()):
             if path.is_file() and not path.name.startswith("shoal-control-"):
                 yield path, f"runs/{job.run}/{path.name}"
 
@@ -87,9 +87,9 @@ def _unpack(archive: zipfile.ZipFile, into: Workspace, largest: int) -> None:
         if parts == (_STEPS,):
             place = into.folder / _STEPS
         elif len(parts) == 2 and parts[0] == "data":
-            place = into.place("data", parts[1])
+            place = into.path("data", parts[1])
         elif len(parts) == 3 and parts[0] == "runs":
-            place = into.place("runs", parts[1], parts[2])
+            place = into.path("runs", parts[1], parts[2])
         else:
             raise ValueError(item.filename)
         place.parent.mkdir(mode=0o700, exist_ok=True)

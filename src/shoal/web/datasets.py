@@ -153,7 +153,7 @@ class Datasets:
 
     def path(self, name: str) -> Path:
         """The Parquet file."""
-        return self._workspace.place("data", f"{self[name].name}.parquet")
+        return self._workspace.path("data", f"{self[name].name}.parquet")
 
     def frame(self, name: str, columns: list[str] | None = None) -> "pl.DataFrame":
         """The records, all columns or some."""
@@ -222,7 +222,7 @@ class Datasets:
         """The file of records under a free name; two workers that ask for the same at once get different ones."""
         while True:
             taken = [path.stem for path in self._workspace.shelf("data").glob("*.parquet")]
-            place = self._workspace.place("data", f"{plain_name(name, taken)}.parquet")
+            place = self._workspace.path("data", f"{plain_name(name, taken)}.parquet")
             try:
                 place.touch(mode=0o600, exist_ok=False)
             except FileExistsError:
@@ -267,18 +267,18 @@ class Datasets:
         self[name]
         for path in self._files(name):
             if path.exists():
-                path.replace(self._workspace.place("removed", path.name))
+                path.replace(self._workspace.path("removed", path.name))
 
     def restore(self, name: str) -> None:
         """Bring back what was set aside."""
-        gone = self._workspace.place("removed", f"{name}.json")
+        gone = self._workspace.path("removed", f"{name}.json")
         if not gone.is_file():
             raise InputError(f"'{name}' cannot be brought back any more")
         if name in self:
             raise InputError(f"there is other data called '{name}' now; remove it first")
         # The description comes last: data are there when it is.
         for path in self._files(name)[::-1]:
-            left = self._workspace.place("removed", path.name)
+            left = self._workspace.path("removed", path.name)
             if left.exists():
                 left.replace(path)
 
@@ -291,15 +291,15 @@ class Datasets:
     def _files(self, name: str) -> list[Path]:
         """All that there is of data, the description first: without it there is none."""
         beside = [self._beside(name, ending) for ending in _ENDINGS]
-        return [self._description(name), self._workspace.place("data", f"{name}.parquet"), *beside]
+        return [self._description(name), self._workspace.path("data", f"{name}.parquet"), *beside]
 
     def _beside(self, name: str, ending: str) -> Path:
         if ending not in _ENDINGS:
             raise InputError(f"nothing ending in '{ending}' is kept beside data")
-        return self._workspace.place("data", f"{name}.{ending}")
+        return self._workspace.path("data", f"{name}.{ending}")
 
     def _description(self, name: str) -> Path:
-        return self._workspace.place("data", f"{name}.json")
+        return self._workspace.path("data", f"{name}.json")
 
     def _write(self, dataset: Dataset) -> None:
         with atomically(self._description(dataset.name), force=True) as unfinished:

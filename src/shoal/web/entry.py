@@ -42,13 +42,13 @@ class Entry:
             self._codes[code] = self._clock() + SECONDS
         return code
 
-    def redeem(self, given: str) -> str | None:
+    def redeem(self, presented: str) -> str | None:
         """What a browser is known by from now on, or nothing if the code was used, is too old or was never given."""
         with self._lock:
             now = self._clock()
             self._codes = {code: until for code, until in self._codes.items() if until >= now}
             for code in list(self._codes):
-                if _same(code, given):
+                if _same(code, presented):
                     del self._codes[code]
                     session = secrets.token_urlsafe(24)
                     self._sessions = [*self._sessions, session][-_MOST_SESSIONS:]
@@ -60,13 +60,13 @@ class Entry:
         with self._lock:
             return any(_same(known, session) for known in self._sessions)
 
-    def is_token(self, given: str) -> bool:
+    def is_token(self, presented: str) -> bool:
         """Whether this is the token of the API."""
-        return _same(self.token, given)
+        return _same(self.token, presented)
 
 
-def _same(known: str, given: str) -> bool:
-    return compare_digest(known.encode(), given.encode())
+def _same(known: str, presented: str) -> bool:
+    return compare_digest(known.encode(), presented.encode())
 
 
 def write_header(folder: Path, token: str) -> Path:

@@ -72,7 +72,9 @@ class Guard:
         codes = [value for name, value in query if name == "code"]
         if codes and scope["method"] == "GET":
             rest = [(name, value) for name, value in query if name != "code"]
-            await self._exchange(send, codes[-1], _place(scope["path"], rest), known=self._may_enter(headers))
+            await self._exchange(
+                send, codes[-1], _target(scope["path"], rest), known=self._may_enter(headers)
+            )
             return
         if not self._may_enter(headers):
             await refuse(401, _CLOSED)
@@ -93,7 +95,7 @@ class Guard:
             return False
         return self._cookie in cookies and self._entry.knows(cookies[self._cookie].value)
 
-    async def _exchange(self, send: Send, code: str, place: str, *, known: bool) -> None:
+    async def _exchange(self, send: Send, code: str, target: str, *, known: bool) -> None:
         """A cookie for a code; a page of our own leads on, since a cookie for this site only is not sent from elsewhere."""
         session = self._entry.redeem(code)
         if session is None and not known:
@@ -101,7 +103,7 @@ class Guard:
             return
         cookie = f"{self._cookie}={session}; Path=/; HttpOnly; SameSite=Strict"
         added = [] if session is None else [(b"set-cookie", cookie.encode())]
-        body = leading_to(place, "The workbench opens …").encode()
+        body = leading_to(target, "The workbench opens …").encode()
         await _answer(send, 200, b"text/html; charset=utf-8", body, added)
 
     def _counted(self, receive: Receive) -> Receive:
@@ -126,7 +128,7 @@ _USED = (
 )
 
 
-def _place(path: str, query: list[tuple[str, str]]) -> str:
+def _target(path: str, query: list[tuple[str, str]]) -> str:
     """Where to go with the code taken out; leading slashes would name another host."""
     # A path has been decoded by now: it is encoded again, so that no sign of it means anything in a page.
     return "/" + quote(path.lstrip("/\\"), safe="/") + (f"?{urlencode(query)}" if query else "")

@@ -43,7 +43,7 @@ def serve(
     max_upload_mb: int = LARGEST_UPLOAD_MB,
     announce: Callable[[Address], None],
     farewell: Callable[["Farewell"], None] = lambda leaving: None,
-    gone: Callable[[Path | None], None] = lambda place: None,
+    gone: Callable[[Path | None], None] = lambda folder: None,
 ) -> None:
     """Run the workbench until it is interrupted; ``announce`` is told the address when it can be opened.
 

@@ -17,9 +17,9 @@ class Workspace:
 
     >>> import tempfile
     >>> workspace = Workspace(Path(tempfile.mkdtemp()) / "bench")
-    >>> workspace.place("data", "people.parquet").name
+    >>> workspace.path("data", "people.parquet").name
     'people.parquet'
-    >>> workspace.place("data", "../secret")
+    >>> workspace.path("data", "../secret")
     Traceback (most recent call last):
         ...
     shoal.errors.InputError: '../secret' cannot be a name here: use letters, digits, '.', '_' and '-'
@@ -37,7 +37,7 @@ class Workspace:
             raise InputError(f"there is no shelf '{shelf}'")
         return self.folder / shelf
 
-    def place(self, shelf: str, name: str, *inside: str) -> Path:
+    def path(self, shelf: str, name: str, *inside: str) -> Path:
         """The path of a thing on a shelf; an error for anything that would lead elsewhere."""
         path = self.shelf(shelf)
         for part in (name, *inside):

@@ -48,7 +48,7 @@ class WrittenSteps:
         return [
             name
             for name, source in self.sources.items()
-            if name in self._datasets and source.place == f"{name}.parquet"
+            if name in self._datasets and source.location == f"{name}.parquet"
         ]
 
     def _settings(self, job: "Job") -> dict[str, Any]:

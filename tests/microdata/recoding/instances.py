@@ -178,7 +178,7 @@ def _value_without(
         tuples=tuples,
         records=problem.records[tuples],
         levels=np.tile(np.array(levels), (tuples.size, 1)),
-        kept=kept,
+        released=kept,
         uniform=levels,
     )
     loss = checks._loss(problem, recoding, [labels[item] for item in tuples])

@@ -92,7 +92,7 @@ SUITE = conformance.Suite(
         found.tuples.tolist(),
         found.records.tolist(),
         found.levels.tolist(),
-        found.kept.tolist(),
+        found.released.tolist(),
     ),
     accepts=accepts,
     edges=EDGES,

@@ -41,7 +41,7 @@ def test_the_optimum_is_that_of_trying_all(block: int) -> None:
         if found.optimal:
             assert np.isclose(found.value, best[0], rtol=1e-9, atol=1e-9), (seed, found.value, best)
         feasible += 1
-        left_out += not found.kept.all()
+        left_out += not found.released.all()
     assert feasible > 80
     assert left_out > 10
 
@@ -68,7 +68,7 @@ def test_others_are_left_out_where_the_average_risk_asks_for_it() -> None:
     found = lattice.solve(problem)
     # Two of 18 people left out keep the ages of all others.
     assert (found.uniform, found.optimal) == ((0,), True)
-    assert found.records[~found.kept].tolist() == [1, 1]
+    assert found.records[~found.released].tolist() == [1, 1]
     none = lattice.solve(replace(problem, limit=1))
     assert none.uniform == (1,)
 
@@ -79,7 +79,7 @@ def test_those_left_out_are_a_class_that_others_may_have_to_join() -> None:
     problem = Problem.of([people], [ages], k=3, limit=4, keep_suppressed=True)
     found = lattice.solve(problem)
     assert (found.uniform, found.optimal) == ((0,), True)
-    assert int(found.records[~found.kept].sum()) == 4
+    assert int(found.records[~found.released].sum()) == 4
 
 
 def test_a_limit_on_the_average_loses_no_more_on_adult_than_with_a_k_beside_it() -> None:

@@ -50,7 +50,7 @@ def test_blank_records_join_others_or_are_too_many() -> None:
     tuples = np.arange(problem.records.size)
     levels = np.array([[0, 0], [1, 1], [1, 1], [1, 1], [1, 1]])
     blank = Recoding(
-        value=8 / 12, tuples=tuples, records=problem.records, levels=levels, kept=np.ones(5, dtype=bool)
+        value=8 / 12, tuples=tuples, records=problem.records, levels=levels, released=np.ones(5, dtype=bool)
     )
     with pytest.raises(AssertionError, match="show no key"):
         verify(problem, blank)
@@ -59,7 +59,7 @@ def test_blank_records_join_others_or_are_too_many() -> None:
     # Those of one sex are enough; the one of the other joins the class of two.
     assert shown.levels[2:].tolist() == [[0, 1]] * 3 and shown.levels[1].tolist() == [0, 1]
     verify(replace(problem, limit=4), blank)
-    two = {"tuples": np.arange(2), "records": np.ones(2, dtype=int), "kept": np.ones(2, dtype=bool)}
+    two = {"tuples": np.arange(2), "records": np.ones(2, dtype=int), "released": np.ones(2, dtype=bool)}
     nothing = Recoding(value=1.0, levels=np.ones((2, 1), dtype=int), **two)
     with pytest.raises(Infeasible, match="suppress"):
         with_shown_keys(Problem.of([np.array([0, 1])], [trees[0]], k=2, show_keys=True), nothing)

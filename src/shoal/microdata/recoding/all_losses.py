@@ -10,7 +10,7 @@ from shoal.microdata.recoding.solution import Recoding
 
 def measured_losses(problem: Problem, solution: Recoding) -> dict[str, float]:
     """What is lost by each measure (see ``shoal.microdata.recoding.loss_tables``)."""
-    n, kept, records = problem.size, solution.kept, solution.records
+    n, kept, records = problem.size, solution.released, solution.records
     sizes = _class_sizes(problem, solution)
     out = int(records[~kept].sum())
     weights = problem.weights
@@ -35,10 +35,10 @@ def measured_losses(problem: Problem, solution: Recoding) -> dict[str, float]:
 
 def _class_sizes(problem: Problem, solution: Recoding) -> np.ndarray:
     keys, cards = piece_keys(problem, solution)
-    if not solution.kept.any():
+    if not solution.released.any():
         return np.zeros(0, dtype=np.int64)
-    groups, first = numbered_rows(np.ascontiguousarray(keys[solution.kept]), cards)
-    sizes: np.ndarray = added(groups, solution.records[solution.kept], first.size)
+    groups, first = numbered_rows(np.ascontiguousarray(keys[solution.released]), cards)
+    sizes: np.ndarray = added(groups, solution.records[solution.released], first.size)
     return sizes
 
 
@@ -50,7 +50,7 @@ def _looked_up(by_level: list[np.ndarray], levels: np.ndarray, nodes: np.ndarray
 
 def _bits(problem: Problem, solution: Recoding) -> float:
     total = 0.0
-    records, kept = solution.records, solution.kept
+    records, kept = solution.records, solution.released
     for column, hierarchy in enumerate(problem.hierarchies):
         own = problem.keys[:, column]
         frequencies = [

@@ -61,7 +61,7 @@ def assemble(inputs: Inputs, parts: Sequence[Part]) -> Recoded:
         losses=overall_losses(parts),
         parts=tuple(parts),
         records=int(records.released.sum()),
-        suppressed_records=int((~cells.kept).sum()),
+        suppressed_records=int((~cells.released).sum()),
         suppressed_people=left_out,
         limit=limit,
         suppressed_cells=cells.blanks,
@@ -90,9 +90,9 @@ def _left_out(inputs: Inputs, cells: Cells) -> tuple[int, int, int]:
     An ``Infeasible`` if these are fewer.
     """
     people, settings = inputs.people, inputs.settings
-    gone = np.unique(people[~cells.kept])
+    gone = np.unique(people[~cells.released])
     left_out = int(gone.size)
-    shown = np.union1d(gone, people[cells.kept & ~cells.without_keys])
+    shown = np.union1d(gone, people[cells.released & ~cells.without_keys])
     blank = int(np.setdiff1d(people[cells.without_keys], shown).size)
     limit = floor(settings.suppress * np.unique(people).size + 1e-9)
     if left_out + blank > limit:
@@ -180,7 +180,7 @@ def _check(records: ReleasedRecords, cells: Cells, parts: Sequence[Part]) -> Rel
         names=names,
         hierarchies=inputs.keys.hierarchies,
         values=inputs.keys.values,
-        kept=cells.kept,
+        released=cells.released,
         order=records.order,
         units=inputs.units,
         groups=groups if inputs.settings.by else None,

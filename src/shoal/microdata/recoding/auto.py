@@ -156,7 +156,7 @@ class _Attempts:
         except Infeasible:
             return None
         self.run.spend(recoding.work)
-        if not recoding.kept.any():
+        if not recoding.released.any():
             return None
         self.every.append(Attempt(name, recoding))
         self.run.report(recoding.value)
@@ -261,7 +261,7 @@ class _Attempts:
                     recoding = self._blanked(problem, _UNPROVED, run.remaining(iterations=0), observer)
                 except Infeasible:
                     continue
-                if recoding.kept.any() and (best is None or recoding.value < best.value):
+                if recoding.released.any() and (best is None or recoding.value < best.value):
                     best, begun = recoding, problem
                 longest = max(longest, run.seconds - before)
                 if run.out_of_time or _is_too_late(run, longest):

@@ -42,7 +42,7 @@ def explain(problem: Problem, levels: Levels, names: tuple[str, ...]) -> Explana
     tuples = Classes.of_tuples(free)
 
     def at(chosen: Levels, column: str | None = None, step: int = 0) -> Neighbour:
-        return _told(release_at(tuples.at(chosen), loss), loss, column, step)
+        return _neighbour(release_at(tuples.at(chosen), loss), loss, column, step)
 
     neighbours = []
     for place, name in enumerate(names):
@@ -54,7 +54,7 @@ def explain(problem: Problem, levels: Levels, names: tuple[str, ...]) -> Explana
     return Explanation(at(levels), tuple(neighbours), front)
 
 
-def _told(release: ReleaseOfLevels, loss: Loss, column: str | None = None, step: int = 0) -> Neighbour:
+def _neighbour(release: ReleaseOfLevels, loss: Loss, column: str | None = None, step: int = 0) -> Neighbour:
     return Neighbour(
         release.classes.levels,
         loss.of(release.classes, release.left_out),
@@ -70,7 +70,7 @@ def walk(problem: Problem, loss: Loss) -> "list[Neighbour]":
     found: list[Neighbour] = []
 
     def rise(classes: Classes, column: int) -> None:
-        found.append(_told(release_at(classes, loss), loss))
+        found.append(_neighbour(release_at(classes, loss), loss))
         for raised in range(column, len(classes.levels)):
             level = classes.levels[raised]
             if level < problem.highest[raised]:

@@ -37,13 +37,13 @@ class Keys:
         data: nw.DataFrame,
         names: Sequence[str],
         guesses: Sequence[Guess],
-        given: Mapping[str, Any],
+        sources: Mapping[str, Any],
         orders: Orders,
         population: nw.DataFrame | None = None,
     ) -> "Keys":
         """Read the keys; a hierarchy that a rule builds covers the values of the population as well."""
         found = propose_all(
-            data, names, guesses, {name: given[name] for name in given if name in names}, orders
+            data, names, guesses, {name: sources[name] for name in sources if name in names}, orders
         )
         values = [read_values(data[name]) for name in names]
         proposals = [found[name] for name in names]

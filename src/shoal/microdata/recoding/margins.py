@@ -27,7 +27,7 @@ def compare_margins(
     hierarchy: Hierarchy,
     leaves: np.ndarray,
     levels: np.ndarray,
-    kept: np.ndarray,
+    released: np.ndarray,
     weights: np.ndarray,
     base: int,
     people: np.ndarray,
@@ -41,7 +41,7 @@ def compare_margins(
     """
     nodes = hierarchy.nodes[base][leaves]
     size = len(hierarchy.labels[base])
-    shown = kept & (levels <= base) & (levels < hierarchy.height)
+    shown = released & (levels <= base) & (levels < hierarchy.height)
     records = np.bincount(nodes, minlength=size)
     distinct = np.unique(np.stack([nodes, people], axis=1), axis=0)
     persons = np.bincount(distinct[:, 0], minlength=size)

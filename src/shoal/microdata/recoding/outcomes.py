@@ -82,7 +82,7 @@ def _population_outcomes(part: Part) -> tuple[ModelOutcome, ...]:
     solution = part.solution
     classes, groups = Classes.of_tuples(part.problem).joined(part.solution.uniform)
     kept = np.zeros(classes.size, dtype=bool)
-    kept[groups[solution.tuples[solution.kept]]] = True
+    kept[groups[solution.tuples[solution.released]]] = True
     own = classes.evidence
     shown = Evidence(own.people[kept], None if own.population is None else own.population[kept])
     return tuple(ModelOutcome(model.text, None, model.worst(shown), model.limit) for model in models)

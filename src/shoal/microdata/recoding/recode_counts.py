@@ -44,12 +44,12 @@ class Members:
         """How many people have a record of one of the chosen tuples."""
         return int(self.alone[chosen].sum()) + int(np.unique(self.whose[chosen[self.tuples]]).size)
 
-    def among(self, place: np.ndarray, size: int) -> tuple[np.ndarray, Spread | None]:
-        """The same where tuples were put together: ``place`` is where each has gone."""
-        alone = np.bincount(place, weights=self.alone, minlength=size).astype(np.int64)
+    def among(self, target: np.ndarray, size: int) -> tuple[np.ndarray, Spread | None]:
+        """The same where tuples were put together: ``target`` is where each has gone."""
+        alone = np.bincount(target, weights=self.alone, minlength=size).astype(np.int64)
         if not self.whose.size:
             return alone, None
-        more, spread = people_of(place[self.tuples], self.whose, size)
+        more, spread = people_of(target[self.tuples], self.whose, size)
         return alone + more, spread
 
 
@@ -57,14 +57,14 @@ class Members:
 class RecodedTuples:
     """The recoding that loses least, and what becomes of each combination of keys.
 
-    ``labels`` has for each tuple what is released of its keys, and whether it is ``kept``.
+    ``labels`` has for each tuple what is released of its keys, and whether it is ``released``.
     """
 
     keys: Keys
     problem: Problem
     solution: Recoding
     labels: pl.DataFrame
-    kept: np.ndarray
+    released: np.ndarray
     suppressed_people: int
 
     @property
@@ -138,7 +138,7 @@ def recode_tuples(
         )
     ]
     kept = np.zeros(len(rows), dtype=bool)
-    kept[solution.tuples] = solution.kept
+    kept[solution.tuples] = solution.released
     out = ~kept[place]
     gone = int(counts[out].sum()) if members is None else members.touched(out)
     return RecodedTuples(keys, problem, solution, pl.DataFrame(labels), kept[place], gone)

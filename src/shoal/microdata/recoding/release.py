@@ -14,7 +14,7 @@ def piece_of_records(problem: Problem, solution: Recoding, turns: np.ndarray | N
     >>> ages = Hierarchy([("31", "30-39"), ("38", "30-39")])
     >>> problem = Problem.of([np.array([1, 0, 1])], [ages], k=1)
     >>> pieces = dict(tuples=np.array([0, 1, 1]), records=np.array([1, 1, 1]), levels=np.array([[0], [1], [0]]))
-    >>> piece_of_records(problem, Recoding(value=0.0, kept=np.ones(3, dtype=bool), **pieces)).tolist()
+    >>> piece_of_records(problem, Recoding(value=0.0, released=np.ones(3, dtype=bool), **pieces)).tolist()
     [1, 0, 2]
     """
     assert problem.tuple_of is not None

@@ -27,13 +27,13 @@ _CLOSE = 1e-7
 class ReleaseCheck:
     """What has to hold of a release. ``values`` are the original keys, ``groups`` numbers of the strata of all records.
 
-    ``kept`` says which records are released with their keys, ``order`` in which order all that are released stand.
+    ``released`` says which records are released with their keys, ``order`` in which order all that are released stand.
     """
 
     names: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
     values: tuple[Values, ...] = field(repr=False)
-    kept: np.ndarray = field(repr=False)
+    released: np.ndarray = field(repr=False)
     order: np.ndarray = field(repr=False)
     units: np.ndarray | None = field(repr=False)
     groups: np.ndarray | None = field(repr=False)
@@ -47,7 +47,7 @@ class ReleaseCheck:
     def __call__(self, result: "Recoded", frame: Any) -> None:
         """Raise an ``AssertionError`` unless the frame is what the result says."""
         data = read_frame(frame)
-        released = np.ones(self.kept.size, dtype=bool) if self.keep_suppressed else self.kept
+        released = np.ones(self.released.size, dtype=bool) if self.keep_suppressed else self.released
         assert len(data) == int(released.sum()), "the number of released records is not the one stated"
         labels = [self._labels(data[name], released) for name in self.names]
         for own, values, hierarchy, name in zip(
@@ -56,14 +56,14 @@ class ReleaseCheck:
             self._expect_ancestors(own, values, hierarchy, name)
         table = pl.DataFrame({f"key {place}": own.texts for place, own in enumerate(labels)})
         table = table.with_columns(
-            pl.Series("unit", np.arange(self.kept.size) if self.units is None else self.units),
+            pl.Series("unit", np.arange(self.released.size) if self.units is None else self.units),
             pl.Series(
-                "group", np.zeros(self.kept.size, dtype=np.int64) if self.groups is None else self.groups
+                "group", np.zeros(self.released.size, dtype=np.int64) if self.groups is None else self.groups
             ),
             pl.Series("released", released),
         )
         self._expect_classes(result, table)
-        left_out = table.filter(~pl.Series(self.kept))["unit"].n_unique()
+        left_out = table.filter(~pl.Series(self.released))["unit"].n_unique()
         assert left_out == result.suppressed_people, "the number of people left out is not the one stated"
         self._expect_shown(result, labels, table)
         self._expect_loss(result, labels)
@@ -72,7 +72,7 @@ class ReleaseCheck:
 
     def _expect_shown(self, result: "Recoded", labels: Sequence["_Labels"], table: pl.DataFrame) -> None:
         """Units of whom no record shows a key are as many as stated, and with those left out no more than may be."""
-        blank, missing = self.kept.copy(), np.ones(self.kept.size, dtype=bool)
+        blank, missing = self.released.copy(), np.ones(self.released.size, dtype=bool)
         for own, values, hierarchy in zip(labels, self.values, self.hierarchies, strict=True):
             roots = np.array([*[label == hierarchy.root for label in own.seen], False])
             blank &= roots[own.codes]
@@ -95,8 +95,8 @@ class ReleaseCheck:
         keys = {
             f"key {place}": data[name].to_polars().cast(pl.String) for place, name in enumerate(self.names)
         }
-        units = np.arange(self.kept.size) if self.units is None else self.units
-        released = np.ones(self.kept.size, dtype=bool) if self.keep_suppressed else self.kept
+        units = np.arange(self.released.size) if self.units is None else self.units
+        released = np.ones(self.released.size, dtype=bool) if self.keep_suppressed else self.released
         table = pl.DataFrame({**columns, **keys}).with_columns(pl.Series("unit", units[released][self.order]))
         counted = (
             table.group_by([*columns, *keys])
@@ -112,7 +112,7 @@ class ReleaseCheck:
         values = read_values(column)
         own = np.empty(self.order.size, dtype=np.int64)
         own[self.order] = values.codes
-        codes = np.full(self.kept.size, -1, dtype=np.int64)
+        codes = np.full(self.released.size, -1, dtype=np.int64)
         codes[released] = own
         return _Labels(values.texts, codes)
 
@@ -122,7 +122,7 @@ class ReleaseCheck:
         pairs = {
             (int(before), int(after), bool(kept))
             for before, after, kept in np.unique(
-                np.stack([values.codes[seen], labels.codes[seen], self.kept[seen]], axis=1), axis=0
+                np.stack([values.codes[seen], labels.codes[seen], self.released[seen]], axis=1), axis=0
             )
         }
         for before, after, kept in pairs:
@@ -146,7 +146,7 @@ class ReleaseCheck:
         assert result.suppressed_people <= result.limit, "more people are left out than may be"
         if not self.models:
             return
-        number = np.full(self.kept.size, -1, dtype=np.int64)
+        number = np.full(self.released.size, -1, dtype=np.int64)
         for place, members in enumerate(classes["record"]):
             number[members.to_numpy()] = place
         seen = [SeenClass(records=int(size)) for size in classes["records"]]
@@ -207,19 +207,19 @@ class ReleaseCheck:
         for values, hierarchy, level in zip(self.values, self.hierarchies, levels, strict=True):
             rows = {row[0]: row[level or 0] for row in hierarchy.rows}
             columns.append(
-                np.array([rows[text] for text in values.texts], dtype=object)[values.codes][~self.kept]
+                np.array([rows[text] for text in values.texts], dtype=object)[values.codes][~self.released]
             )
         return set(zip(*columns, strict=True))
 
     def _expect_loss(self, result: "Recoded", labels: Sequence["_Labels"]) -> None:
         stated = result.losses["loss"]
-        n, total = self.kept.size, 0.0
+        n, total = self.released.size, 0.0
         for place, (own, hierarchy) in enumerate(zip(labels, self.hierarchies, strict=True)):
             level = result.levels[self.names[place]]
             rates = _rates(hierarchy, level)
             if rates is None:
                 return  # one label stands for several sets of values: what it loses cannot be read from it
-            codes = np.where(self.kept, own.codes, len(own.seen))
+            codes = np.where(self.released, own.codes, len(own.seen))
             lost = np.array([*[rates[label] for label in own.seen], 1.0])
             total += float(self.weights[place]) * float(np.bincount(codes, minlength=lost.size) @ lost)
         total /= n * float(self.weights.sum())

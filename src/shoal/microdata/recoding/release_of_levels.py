@@ -73,7 +73,7 @@ def is_allowed(classes: Classes, left_out: np.ndarray) -> bool:
         and bool(kept.any())
         and _shows_keys(classes)
         and _average_allowed(classes, kept, left_out)
-        and (not problem.keep_suppressed or _may_be_kept(classes, left_out, people))
+        and (not problem.keep_suppressed or _may_form_class(classes, left_out, people))
     )
 
 
@@ -121,17 +121,17 @@ def _with_smallest(classes: Classes, failing: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def _average_allowed(classes: Classes, kept: np.ndarray, left_out: np.ndarray) -> bool:
+def _average_allowed(classes: Classes, released: np.ndarray, left_out: np.ndarray) -> bool:
     risks = classes.problem.average_risks
     if not risks:
         return True
-    number = int(kept.sum())
+    number = int(released.sum())
     if classes.problem.keep_suppressed and left_out.any():
-        kept, number = kept | left_out, number + 1
-    return all(risk.allows(number, classes.people_in(kept)) for risk in risks)
+        released, number = released | left_out, number + 1
+    return all(risk.allows(number, classes.people_in(released)) for risk in risks)
 
 
-def _may_be_kept(classes: Classes, left_out: np.ndarray, people: int) -> bool:
+def _may_form_class(classes: Classes, left_out: np.ndarray, people: int) -> bool:
     """Whether all that is left out could be released as one class without keys."""
     if people == 0:
         return True

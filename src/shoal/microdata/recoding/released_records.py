@@ -32,7 +32,7 @@ class Cells:
 
     keys: Keys
     levels: np.ndarray
-    kept: np.ndarray
+    released: np.ndarray
 
     @classmethod
     def of(cls, inputs: Inputs, parts: Sequence[Part]) -> "Cells":
@@ -48,7 +48,7 @@ class Cells:
             own = None if turns is None else turns[part.members]
             pieces = piece_of_records(part.problem, part.solution, own)
             levels[part.members] = part.solution.levels[pieces]
-            kept[part.members] = part.solution.kept[pieces]
+            kept[part.members] = part.solution.released[pieces]
         if not kept.any():
             raise Infeasible(
                 f"nothing would be released: everybody is left out, as {parameter('suppress')} allows; ask for less"
@@ -64,7 +64,9 @@ class Cells:
     def by_key(self) -> dict[str, int | None]:
         """The level of each key where all released records have the same, or are blank."""
         found: dict[str, int | None] = {}
-        for name, own, height in zip(self.keys.names, self.levels[self.kept].T, self.heights, strict=True):
+        for name, own, height in zip(
+            self.keys.names, self.levels[self.released].T, self.heights, strict=True
+        ):
             shown = own[own < height]
             same = not shown.size or bool((shown == shown[0]).all())
             found[name] = (int(shown[0]) if shown.size else int(height)) if same else None
@@ -73,7 +75,7 @@ class Cells:
     @cached_property
     def blanks(self) -> dict[str, int]:
         """How many released values of each key are blank, where the key is not blank for all."""
-        counts = (self.levels[self.kept] == self.heights).sum(axis=0)
+        counts = (self.levels[self.released] == self.heights).sum(axis=0)
         return {
             name: 0 if self.by_key[name] == height else int(count)
             for name, height, count in zip(self.keys.names, self.heights, counts, strict=True)
@@ -86,21 +88,21 @@ class Cells:
 
     def wholly_blank(self, released: np.ndarray) -> int:
         """How many released records show no key at all; a key that has one value only shows nothing in any case."""
-        shown = ((self.levels < self.heights) & (self.heights > 0)).any(axis=1) & self.kept
+        shown = ((self.levels < self.heights) & (self.heights > 0)).any(axis=1) & self.released
         return int((released & ~shown).sum()) if self.heights.any() else 0
 
     @cached_property
     def without_keys(self) -> np.ndarray:
         """The released records of which every key was blanked; those that came without any key are none of them."""
         if not self.heights.any():
-            return np.zeros(self.kept.size, dtype=bool)
-        blank: np.ndarray = (self.levels == self.heights).all(axis=1) & self.kept
+            return np.zeros(self.released.size, dtype=bool)
+        blank: np.ndarray = (self.levels == self.heights).all(axis=1) & self.released
         return blank & ~self.keyless
 
     @cached_property
     def keyless(self) -> np.ndarray:
         """The records that came without any key."""
-        missing = np.ones(self.kept.size, dtype=bool)
+        missing = np.ones(self.released.size, dtype=bool)
         for hierarchy, leaves in zip(self.keys.hierarchies, self.keys.leaves, strict=True):
             missing &= np.array([leaf is None for leaf in hierarchy.leaves])[leaves]
         return missing
@@ -108,11 +110,11 @@ class Cells:
     def labelled(self, data: nw.DataFrame, *, starred: bool) -> nw.DataFrame:
         """All records with their keys as they are released; a key that stays as it is keeps its type, others become labels."""
         backend = nw.get_native_namespace(data)
-        released = self.kept | starred
+        released = self.released | starred
         columns: list[nw.Series | nw.Expr] = []
         keys = zip(self.keys.names, self.keys.hierarchies, self.keys.leaves, self.levels.T, strict=True)
         for name, hierarchy, leaves, own in keys:
-            levels = np.where(self.kept, own, hierarchy.height) if starred else own
+            levels = np.where(self.released, own, hierarchy.height) if starred else own
             if not levels[released].any() and data[name].dtype != nw.Object:
                 continue
             labels = released_column(name, hierarchy, leaves, levels)
@@ -129,9 +131,11 @@ class Cells:
         for name, hierarchy, leaves, own in keys:
             level = self.by_key[name]
             if level is None:
-                shown = self.kept & (own < hierarchy.height)
+                shown = self.released & (own < hierarchy.height)
                 level = int(np.bincount(own[shown]).argmax()) if shown.any() else hierarchy.height
-            found[name] = compare_margins(hierarchy, leaves, own, self.kept, weights, level, inputs.people)
+            found[name] = compare_margins(
+                hierarchy, leaves, own, self.released, weights, level, inputs.people
+            )
         return found
 
 
@@ -149,7 +153,7 @@ class ReleasedRecords:
     def of(cls, inputs: Inputs, cells: Cells) -> "ReleasedRecords":
         """Release the records with their cells, as the settings say."""
         settings = inputs.settings
-        released = cells.kept | settings.keep_suppressed
+        released = cells.released | settings.keep_suppressed
         # Some frames cannot match a new column with their own index: the labels are put in before records are left out.
         frame = _chosen(cells.labelled(inputs.data, starred=settings.keep_suppressed), released)
         averages = None

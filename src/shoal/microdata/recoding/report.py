@@ -260,13 +260,13 @@ def _strata(result: "Recoded") -> list[tuple[Any, ...]]:
     rows = []
     for number, part in enumerate(result.parts, start=1):
         solution, heights = part.solution, part.problem.heights
-        blank = (solution.levels == heights) & solution.kept[:, None]
-        shown = ~(solution.levels[solution.kept] == heights).all(axis=0)
+        blank = (solution.levels == heights) & solution.released[:, None]
+        shown = ~(solution.levels[solution.released] == heights).all(axis=0)
         rows.append(
             (
                 number,
                 part.problem.size,
-                int(solution.records[~solution.kept].sum()),
+                int(solution.records[~solution.released].sum()),
                 int((blank * solution.records[:, None])[:, shown].sum()),
                 f"{solution.value:.6g}",
             )

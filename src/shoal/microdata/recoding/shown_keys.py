@@ -27,14 +27,14 @@ def wholly_blank(problem: Problem, solution: Recoding) -> np.ndarray:
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
     >>> problem = Problem.of([np.array([0, 1])], [Hierarchy([("f",), ("m",)])], k=1)
-    >>> pieces = dict(tuples=np.arange(2), records=np.ones(2, dtype=int), kept=np.ones(2, dtype=bool))
+    >>> pieces = dict(tuples=np.arange(2), records=np.ones(2, dtype=int), released=np.ones(2, dtype=bool))
     >>> wholly_blank(problem, Recoding(value=0.5, levels=np.array([[0], [1]]), **pieces)).tolist()
     [False, True]
     """
     heights = np.array(problem.heights)
     if not heights.any():
         return np.zeros(solution.tuples.size, dtype=bool)
-    blank: np.ndarray = (solution.levels == heights).all(axis=1) & solution.kept
+    blank: np.ndarray = (solution.levels == heights).all(axis=1) & solution.released
     return blank & ~problem.keyless[solution.tuples]
 
 
@@ -44,10 +44,10 @@ def units_not_shown(problem: Problem, solution: Recoding) -> int:
     if problem.spread is None:
         whole = np.bincount(solution.tuples, minlength=problem.records.size)[solution.tuples] == 1
         people = np.where(whole, problem.people[solution.tuples], solution.records)
-        return int(people[blank | ~solution.kept].sum())
+        return int(people[blank | ~solution.released].sum())
     # No tuple is parted where units have several.
     out, none = np.zeros((2, problem.records.size), dtype=bool)
-    out[solution.tuples[~solution.kept]] = True
+    out[solution.tuples[~solution.released]] = True
     none[solution.tuples[blank]] = True
     starts, own = problem.spread.starts[:-1], problem.spread.tuples
     several = np.maximum.reduceat(out[own], starts) | np.minimum.reduceat(none[own], starts)
@@ -81,7 +81,7 @@ class _Joined:
         self.blank = wholly_blank(problem, solution)
         whole = np.bincount(solution.tuples, minlength=problem.records.size)[solution.tuples] == 1
         self.people = np.where(whole, problem.people[solution.tuples], solution.records)
-        shown = self.levels[solution.kept & ~self.blank]
+        shown = self.levels[solution.released & ~self.blank]
         lowest = np.array(problem.lowest)
         #: The level of each key that the others show.
         self.base = (
@@ -125,7 +125,7 @@ class _Joined:
     def _with_others(self) -> bool:
         """Let each of the rest into the class where that costs least."""
         rest = np.flatnonzero(self.blank)
-        others = np.flatnonzero(self.solution.kept & ~self.blank)
+        others = np.flatnonzero(self.solution.released & ~self.blank)
         if rest.size == 0:
             return True
         if rest.size > _MOST_JOINED or others.size == 0:
@@ -199,5 +199,5 @@ class _Joined:
         labels = np.concatenate([self.levels, np.stack(nodes, axis=1)], axis=1)
         numbers = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
         groups = np.full(items.size, -1)
-        groups[items.base[changed.tuples]] = np.where(changed.kept, numbers, -1)
+        groups[items.base[changed.tuples]] = np.where(changed.released, numbers, -1)
         return bool(failing(items, groups, int(numbers.max()) + 1).any())

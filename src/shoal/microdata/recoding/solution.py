@@ -24,7 +24,7 @@ class Recoding(Solution):
     tuples: np.ndarray
     records: np.ndarray
     levels: np.ndarray
-    kept: np.ndarray
+    released: np.ndarray
     uniform: tuple[int, ...] | None = None
     chosen: str = ""
     reason: str = ""

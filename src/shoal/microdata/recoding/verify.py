@@ -57,9 +57,11 @@ def verify(problem: Problem, solution: Recoding) -> None:
     assert (levels >= np.array(problem.lowest)).all(), "a key is released finer than allowed"
     assert (levels <= np.array(problem.highest)).all(), "a key is released coarser than allowed"
     if solution.uniform is not None:
-        assert (levels[solution.kept] == np.array(solution.uniform)).all(), "levels differ from those stated"
+        assert (levels[solution.released] == np.array(solution.uniform)).all(), (
+            "levels differ from those stated"
+        )
     if problem.uniform:
-        _expect_one_level(problem, levels[solution.kept])
+        _expect_one_level(problem, levels[solution.released])
     rows = [hierarchy.rows for hierarchy in problem.hierarchies]
     classes: dict[Labels, SeenClass] = defaultdict(SeenClass)
     left_out = SeenClass()
@@ -71,7 +73,7 @@ def verify(problem: Problem, solution: Recoding) -> None:
             rows[column][problem.keys[item, column]][levels[number, column]] for column in range(len(rows))
         )
         labels_of.append(labels)
-        target = classes[labels] if solution.kept[number] else left_out
+        target = classes[labels] if solution.released[number] else left_out
         records = int(solution.records[number])
         target.records += records
         whole = split[item] == 1
@@ -114,7 +116,7 @@ def _expect_shown(
         solution.tuples.tolist(),
         solution.records.tolist(),
         solution.levels.tolist(),
-        solution.kept.tolist(),
+        solution.released.tolist(),
         strict=True,
     ):
         keys = [h.rows[leaf][0] for h, leaf in zip(problem.hierarchies, problem.keys[item], strict=True)]
@@ -179,7 +181,7 @@ def _left_out(problem: Problem, solution: Recoding, labels: Labels) -> bool:
                 zip(problem.hierarchies, solution.uniform, strict=True)
             )
         )
-        for item in solution.tuples[~solution.kept].tolist()
+        for item in solution.tuples[~solution.released].tolist()
     )
 
 
@@ -270,7 +272,13 @@ def _loss(problem: Problem, solution: Recoding, labels: Sequence[Labels]) -> flo
     """The loss of the pieces in the problem's measure."""
     n = int(problem.records.sum())
     pieces = list(
-        zip(solution.tuples.tolist(), solution.records.tolist(), solution.kept.tolist(), labels, strict=True)
+        zip(
+            solution.tuples.tolist(),
+            solution.records.tolist(),
+            solution.released.tolist(),
+            labels,
+            strict=True,
+        )
     )
     if problem.measure in ("discernibility", "class-size"):
         sizes: Counter[Labels] = Counter()

@@ -44,11 +44,11 @@ def with_wildcards(problem: Problem, solution: Recoding) -> Recoding:
     >>> sexes, ages = Hierarchy([("f",), ("m",)]), Hierarchy([("31",), ("38",)])
     >>> problem = Problem.of([np.array([0, 0, 1]), np.array([0, 1, 0])], [sexes, ages], k=2, measure="cells")
     >>> strict = Recoding(value=4.0, tuples=np.arange(3), records=np.ones(3, dtype=int),
-    ...                   levels=np.array([[0, 1], [0, 1], [1, 0]]), kept=np.ones(3, dtype=bool))
+    ...                   levels=np.array([[0, 1], [0, 1], [1, 0]]), released=np.ones(3, dtype=bool))
     >>> int((with_wildcards(problem, strict).levels == 1).sum())
     2
     """
-    kept = np.flatnonzero(solution.kept)
+    kept = np.flatnonzero(solution.released)
     if kept.size > _MOST_PIECES:
         return solution
     # What is not blank is released at these levels; a key that nobody shows has none to go back to.

@@ -25,9 +25,9 @@ def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str
     >>> print(shell_commands({"people": Source("people.csv")}, [step]), end="")
     shoal recode people.csv --quasi age -o coarser.parquet
     """
-    files = {name: source.place for name, source in sources.items()}
+    files = {name: source.location for name, source in sources.items()}
     compared = {name for step in steps for name in as_list(step.settings.get(step.written.compares))}
-    outside = {source.place for source in sources.values() if source.from_environment}
+    outside = {source.location for source in sources.values() if source.from_environment}
     lines = noted(needed(sources, steps))
     for step in steps:
         files[step.name] = _written(step)
@@ -57,7 +57,7 @@ def _cannot(step: Taken) -> list[str]:
     built = step.from_records
     left = [
         name
-        for name in step.said
+        for name in step.chosen
         if name not in command and not built and name not in ("source", "diversity", "original", "protected")
     ]
     return [name.replace("_", " ") for name in dict.fromkeys([*step.unsayable, *left])]

@@ -30,7 +30,7 @@ def plan_text(
     releasing = [step for step in steps if is_step(step.do)]
     if not releasing:
         raise InputError("none of these steps releases anything; a plan needs one that does")
-    places = {name: source.place for name, source in sources.items()}
+    places = {name: source.location for name, source in sources.items()}
     names = _plain_names([*sources, *(step.name for step in releasing)])
     read = needed(sources, releasing)
     parts = [f"[release]\nname = {toml_value(_NO_NAME.sub('-', name).strip('-') or 'release')}\n"]
@@ -38,12 +38,12 @@ def plan_text(
     for source, where in read.items():
         given = roles.get(source, {})
         lines = "".join(f"{toml_value(column)} = {toml_value(role)}\n" for column, role in given.items())
-        parts.append(f"[sources.{names[source]}]\ndata = {toml_value(where.place)}\n")
+        parts.append(f"[sources.{names[source]}]\ndata = {toml_value(where.location)}\n")
         if lines:
             parts.append(f"[sources.{names[source]}.roles]\n{lines}")
     renamed = [_renamed(step, names) for step in releasing]
     for step in renamed:
-        lines = "".join(f"{key} = {toml_value(value)}\n" for key, value in _said(step, places).items())
+        lines = "".join(f"{key} = {toml_value(value)}\n" for key, value in _settings(step, places).items())
         parts.append(f"[[steps]]\nname = {toml_value(step.name)}\ndo = {toml_value(step.do)}\n{lines}")
     for step in renamed:
         lines = "".join(f"{key} = {toml_value(value)}\n" for key, value in step.gates.items())
@@ -52,7 +52,7 @@ def plan_text(
     return "\n".join(parts)
 
 
-def _said(step: Taken, places: Mapping[str, str]) -> dict[str, Any]:
+def _settings(step: Taken, places: Mapping[str, str]) -> dict[str, Any]:
     """The settings of a step that a plan may have."""
     release = step.operation.release
     without = (*_NOT_IN_PLANS, "seed") if release and release.repeated_by_secret else _NOT_IN_PLANS
@@ -70,14 +70,14 @@ def _renamed(step: Taken, names: Mapping[str, str]) -> Taken:
     return replace(step, name=names[step.name], settings=own)
 
 
-def _plain_names(given: Sequence[str]) -> dict[str, str]:
+def _plain_names(names: Sequence[str]) -> dict[str, str]:
     """Names that a plan can have, each once.
 
     >>> _plain_names(["Häuser 2024", "h-user-2024", "2024"])
     {'Häuser 2024': 'H-user-2024', 'h-user-2024': 'h-user-2024', '2024': 'data-2024'}
     """
     found: dict[str, str] = {}
-    for name in given:
+    for name in names:
         wanted, number = _plain(name), 2
         while wanted in found.values():
             wanted, number = f"{_plain(name)}-{number}", number + 1

@@ -51,7 +51,7 @@ class _Script:
 
     def __init__(self, sources: Mapping[str, Source], steps: Sequence[Taken]) -> None:
         self._sources = needed(sources, steps)
-        self._places = {name: source.place for name, source in sources.items()}
+        self._places = {name: source.location for name, source in sources.items()}
         self._variables: dict[str, str] = {}
         for name in (*self._sources, *(step.name for step in steps)):
             self._variables[name] = _free(name, self._variables.values())
@@ -60,7 +60,7 @@ class _Script:
 
     def text(self) -> str:
         reading = [
-            f"{self._variables[name]} = sources.read({_place(source)}).frame"
+            f"{self._variables[name]} = sources.read({_location(source)}).frame"
             for name, source in self._sources.items()
         ]
         body = "\n".join([*noted(self._sources), *reading, *self._lines])
@@ -119,10 +119,10 @@ class _Script:
     def _pattern(self, step: Taken) -> list[str]:
         return [self._frame(step.settings["pattern"])] if step.settings.get("pattern") else []
 
-    def _read(self, given: str | Sequence[str]) -> str:
-        if isinstance(given, str):
-            return self._frame(given)
-        return f"[{', '.join(self._frame(name) for name in given)}]"
+    def _read(self, source: str | Sequence[str]) -> str:
+        if isinstance(source, str):
+            return self._frame(source)
+        return f"[{', '.join(self._frame(name) for name in source)}]"
 
     def _frame(self, name: str) -> str:
         return self._frames.get(name, _literal(name))
@@ -167,7 +167,7 @@ def _cannot(step: Taken) -> str:
     if step.unsayable:
         what = ", ".join(name.replace("_", " ") for name in step.unsayable)
         return f"{what} was said by hand; the plan holds it"
-    if left := [name for name in _OF_COMMANDS if step.said.get(name)]:
+    if left := [name for name in _OF_COMMANDS if step.chosen.get(name)]:
         return (
             f"{', '.join(name.replace('_', ' ') for name in left)} cannot be said here; the command takes it"
         )
@@ -185,8 +185,8 @@ def secret_of(step: Taken) -> str:
     return f"{step.name}-secret.txt"
 
 
-def _place(source: Source) -> str:
-    written = _literal(source.place)
+def _location(source: Source) -> str:
+    written = _literal(source.location)
     return f"os.path.expandvars({written})" if source.from_environment else written
 
 

@@ -20,13 +20,13 @@ _OUTSIDE = re.compile(r"\$\{[A-Za-z_]\w*\}::")
 class Source:
     """Where data lies, as whoever runs the steps will have it; ``note`` says how to come by it."""
 
-    place: str
+    location: str
     note: str = ""
 
     @property
     def from_environment(self) -> bool:
         """Whether a variable of the environment stands for the address of a database: never what files are called."""
-        return _OUTSIDE.match(self.place) is not None
+        return _OUTSIDE.match(self.location) is not None
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Taken:
         return release is not None and release.repeated_by_secret and release.needs_secret(self.settings)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
         """The settings that differ from the usual ones, and those it cannot do without."""
         model = self.operation.settings
         every = {item.name: item for item in fields(model)}
@@ -140,7 +140,7 @@ def as_list(value: Any) -> list[str]:
 
 def placed(step: Taken, places: Mapping[str, str]) -> dict[str, Any]:
     """What a step says, with the places of data in what may be data or a rule."""
-    found = dict(step.said)
+    found = dict(step.chosen)
     for name in step.with_places:
         if isinstance(found.get(name), Mapping):
             found[name] = {key: places.get(item, item) for key, item in found[name].items()}
@@ -155,4 +155,4 @@ def needed(sources: Mapping[str, Source], steps: Iterable[Taken]) -> dict[str, S
 
 def noted(sources: Mapping[str, Source]) -> list[str]:
     """What is to be known of where the data lies, as comments."""
-    return [comment(f"{source.place}: {source.note}") for source in sources.values() if source.note]
+    return [comment(f"{source.location}: {source.note}") for source in sources.values() if source.note]

@@ -140,12 +140,12 @@ def _one(names: list[str]) -> str | None:
     return names[0] if names else None
 
 
-def measured_k(found: Released, quasi: list[str]) -> int:
+def measured_k(released: Released, quasi: list[str]) -> int:
     """The fewest units, or records, that share their quasi-identifiers."""
     from shoal.microdata.anonymity.api import count_classes
 
-    units = found.unit_column
-    frame = only(found.frame, quasi) if units is None else only(found.frame, quasi).with_columns(units)
+    units = released.unit_column
+    frame = only(released.frame, quasi) if units is None else only(released.frame, quasi).with_columns(units)
     return int(count_classes(frame, quasi, unit=None if units is None else _WHOSE).k)
 
 
@@ -154,33 +154,35 @@ def k_meaning(quasi: Sequence[str], unit: str | None) -> str:
     return f"{units_in_words(unit)[1]} alike in the declared quasi-identifiers {', '.join(quasi)}, at least"
 
 
-def _k(step: Step, limit: int, found: Released, quasi: list[str]) -> GateOutcome:
-    measured = measured_k(found, quasi)
+def _k(step: Step, limit: int, released: Released, quasi: list[str]) -> GateOutcome:
+    measured = measured_k(released, quasi)
     return GateOutcome(
         step.name,
         "k",
         limit,
         measured,
         measured >= limit,
-        k_meaning(quasi, found.unit),
+        k_meaning(quasi, released.unit),
     )
 
 
-def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str]) -> Iterator[GateOutcome]:
+def _risk(
+    plan: Plan, step: Step, gates: Gates, released: Released, quasi: list[str]
+) -> Iterator[GateOutcome]:
     import shoal
 
     known = "respondents" in plan.about.intruders
     # A key that was made the same for all tells nobody apart.
-    telling = [name for name in quasi if found.frame[name].n_unique() > 1]
-    units = found.one_of_each(telling)
+    telling = [name for name in quasi if released.frame[name].n_unique() > 1]
+    units = released.one_of_each(telling)
     if not telling:
         yield from _alike(step, gates, units.height)
         return
     measured = shoal.risk(
         units,
         telling,
-        sample_weights=_one(found.with_role("weight")),
-        household=_one(found.with_role("household")),
+        sample_weights=_one(released.with_role("weight")),
+        household=_one(released.with_role("household")),
         respondents="known" if known else "unknown",
     )
     who = "for somebody who knows who responded" if known else "for somebody who does not know who responded"
@@ -194,7 +196,7 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
             gates.reidentifications,
             value,
             passed,
-            f"{units_in_words(found.unit)[1]} expected to be found, {who}",
+            f"{units_in_words(released.unit)[1]} expected to be found, {who}",
             most=units.height,
         )
     if gates.risk is not None:
@@ -215,34 +217,34 @@ def _alike(step: Step, gates: Gates, units: int) -> Iterator[GateOutcome]:
         yield GateOutcome(step.name, "risk", gates.risk, chance, chance <= gates.risk, meaning)
 
 
-def comparison(found: Released, roles: Sequence[str], known: Sequence[str] = (), **asked: Any) -> Any:
+def comparison(released: Released, roles: Sequence[str], known: Sequence[str] = (), **options: Any) -> Any:
     """The release beside its source, over the columns of some roles; records are followed by their links.
 
     Attacks know the columns of the roles that are ``known`` as well.
     """
     import shoal
 
-    kept = found.links >= 0
-    order = np.argsort(found.links[kept])
+    kept = released.links >= 0
+    order = np.argsort(released.links[kept])
     links = RecordLinks.of(kept.tolist(), order.tolist())
-    columns = [name for role in roles for name in found.with_role(role)]
-    also = [name for role in known for name in found.with_role(role) if name in found.original.columns]
+    columns = [name for role in roles for name in released.with_role(role)]
+    also = [name for role in known for name in released.with_role(role) if name in released.original.columns]
     # A column that was swapped has the same values at other records; only who doubts the links would stop at that.
     every = list(dict.fromkeys([*columns, *also]))
     return shoal.compare(
-        only(found.original, every),
-        only(found.frame, every),
+        only(released.original, every),
+        only(released.frame, every),
         columns=columns,
         record_links=links,
-        roles={name: role for name, role in found.roles.items() if name in every},
+        roles={name: role for name, role in released.roles.items() if name in every},
         utility=[],
-        **asked,
+        **options,
     )
 
 
-def linked(found: Released) -> Any:
+def linked(released: Released) -> Any:
     """The keys of the release compared, and attacked by whoever knows all that is released and could be known."""
-    return comparison(found, ("quasi-identifier",), KNOWABLE)
+    return comparison(released, ("quasi-identifier",), KNOWABLE)
 
 
 def worst_linkage(compared: Any) -> tuple[str, float]:
@@ -265,14 +267,14 @@ def _worst(attacks: Sequence[Any], kind: str) -> tuple[str, float]:
     )
 
 
-def _attacks(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]:
+def _attacks(step: Step, gates: Gates, released: Released) -> Iterator[GateOutcome]:
     if gates.linkage is not None:
-        title, percent = worst_linkage(linked(found))
+        title, percent = worst_linkage(linked(released))
         meaning = (
             f"percent of the records found by whoever knows all that is released and could be known, {title}"
         )
         yield GateOutcome(step.name, "linkage", gates.linkage, percent, percent <= gates.linkage, meaning)
     if gates.attacks is not None:
-        title, percent = worst_attack(comparison(found, PROTECTED, EVERYTHING))
+        title, percent = worst_attack(comparison(released, PROTECTED, EVERYTHING))
         meaning = f"percent of success of the worst of all attacks, {title}"
         yield GateOutcome(step.name, "attacks", gates.attacks, percent, percent <= gates.attacks, meaning)

@@ -42,13 +42,13 @@ class KnownK:
         )
 
 
-def known_k(file: str, found: Released) -> KnownK:
+def known_k(file: str, released: Released) -> KnownK:
     """Measure both on what was released."""
-    quasi = found.with_role("quasi-identifier")
-    more = [name for name in _knowable(found.frame, found.roles) if name not in quasi]
-    own = measured_k(found, quasi) if quasi else None
+    quasi = released.with_role("quasi-identifier")
+    more = [name for name in _knowable(released.frame, released.roles) if name not in quasi]
+    own = measured_k(released, quasi) if quasi else None
     everything = [*quasi, *more]
-    every = measured_k(found, everything) if everything else found.frame.height
+    every = measured_k(released, everything) if everything else released.frame.height
     return KnownK(file, tuple(quasi), own, tuple(more), every)
 
 

@@ -109,7 +109,7 @@ seed = 0                                # where searches begin; what protects is
 """
 
 
-def _place(data: str, folder: Path) -> str:
+def _location(data: str, folder: Path) -> str:
     if "://" in data:
         return "${SHOAL_SOURCE}::" + data.partition("::")[2]
     path, *sheet = data.split("::")
@@ -125,7 +125,7 @@ def _source(data: str, folder: Path, guesses: Sequence[Guess]) -> str:
     )
     return f"""\
 [sources.data]
-{note}data = {toml_value(_place(data, folder))}
+{note}data = {toml_value(_location(data, folder))}
 
 # What each column is to an intruder: identifier, quasi-identifier, measurement, confidential, weight, household, unit, other.
 [sources.data.roles]
@@ -289,7 +289,7 @@ def _appointments(guesses: Sequence[Guess], slots: str, folder: Path) -> list[st
         )
     about: dict[str, object] = {"people": "data", "slots": "slots", "quasi": quasi}
     return [
-        f"[sources.slots]\ndata = {toml_value(_place(slots, folder))}\n",
+        f"[sources.slots]\ndata = {toml_value(_location(slots, folder))}\n",
         _step("assign", about, "Crowds of people who cannot be told apart are kept together."),
         "# What must hold before anything is given out.\n[gates.assign]\n"
         f"{'k = 2'.ljust(40)}  # at least so many people alike in a slot\n",

@@ -187,7 +187,7 @@ class Plan:
         place = Path(output) if output is not None else self.folder / self.about.name.replace(" ", "-")
         return place.resolve()
 
-    def place(self, name: str) -> str:
+    def location(self, name: str) -> str:
         """Where the data of a source is, with variables of the environment filled in."""
         given = self.sources[name].data
         return located(given, self.folder)
@@ -213,7 +213,7 @@ def data_fields(operation: Operation) -> list[SettingField]:
     return [item for item in fields(operation.settings) if item.kind in ("data", "several-data")]
 
 
-def located(given: str, folder: Path) -> str:
+def located(text: str, folder: Path) -> str:
     """A place with its variables filled in; a relative path begins in the plan's folder."""
 
     def value(match: "re.Match[str]") -> str:
@@ -223,7 +223,7 @@ def located(given: str, folder: Path) -> str:
             )
         return os.environ[match.group(1)]
 
-    filled = _VARIABLE.sub(value, given)
+    filled = _VARIABLE.sub(value, text)
     if filled.startswith("sqlite:///") and not filled.startswith("sqlite:////"):
         return f"sqlite:///{folder.resolve() / filled.removeprefix('sqlite:///')}"
     if "://" in filled:

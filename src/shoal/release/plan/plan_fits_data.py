@@ -92,7 +92,7 @@ def _expect_method(plan: Plan, number: int, step: Step) -> None:
         if operation.registry is not None and method != "auto":
             _ = operation.registry[method]
         # What is needed may depend on where the data is.
-        settings = step.located(lambda name: plan.place(name) if name in plan.sources else name)
+        settings = step.located(lambda name: plan.location(name) if name in plan.sources else name)
         operation.check(settings, frozenset({"output"}))
     except InputError as problem:
         raise plan.wrong(("steps", number, "method"), f"step '{step.name}': {problem}") from None

@@ -24,9 +24,9 @@ _CALL = re.compile(r"\s*([\w-]+)\s*\(.*\)\s*")
 def read_source(plan: Plan, name: str, readings: Readings) -> "sources.Data":
     """The data of a source; what is not there is told with its line."""
     try:
-        return readings.read(plan.place(name))
+        return readings.read(plan.location(name))
     except InputError as problem:
-        raise plan.wrong(("sources", name, "data"), f"source '{name}': {_told(problem)}") from None
+        raise plan.wrong(("sources", name, "data"), f"source '{name}': {_in_words(problem)}") from None
 
 
 def expect_keys(plan: Plan) -> None:
@@ -65,7 +65,7 @@ def _is_data(step: Step, product: str) -> bool:
     return all(item.form == "data" for item in step.operation.products if item.name == product)
 
 
-def _told(problem: InputError) -> str:
+def _in_words(problem: InputError) -> str:
     return spelled(problem.template, as_plan_setting)
 
 
@@ -83,7 +83,7 @@ def _faults(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> Ite
         try:
             registry[method].configure(getattr(settings, "options", {}))
         except InputError as problem:
-            yield "options", _told(problem)
+            yield "options", _in_words(problem)
     k = getattr(settings, "k", None)
     if release and isinstance(k, int):
         there, counted = _units(plan, step, frames)
@@ -107,7 +107,7 @@ def _rules_and_files(plan: Plan, step: Step) -> Iterator[tuple[str, str]]:
                     elif called:
                         raise unknown("rule", called.group(1), tuple(RULES), where="a rule of hierarchies")
                 except InputError as problem:
-                    yield key, f"column '{column}': {_told(problem)}"
+                    yield key, f"column '{column}': {_in_words(problem)}"
     for name in dict.fromkeys(str(item) for item in step.operation.reads(step.settings)):
         if name.partition(".")[0] in known or "://" in name:
             continue
@@ -117,7 +117,7 @@ def _rules_and_files(plan: Plan, step: Step) -> Iterator[tuple[str, str]]:
             yield key, f"there is no file '{name}'"
 
 
-def _named(given: Any) -> list[Any]:
-    if isinstance(given, Mapping):
-        return list(given.values())
-    return list(given) if isinstance(given, list) else [given]
+def _named(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else [value]

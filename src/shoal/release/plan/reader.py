@@ -108,12 +108,12 @@ class _Reader:
         except InputError as problem:
             raise self._wrong((*path, *_first_key(model, values)), str(problem)) from None
 
-    def _sources(self, given: Any) -> dict[str, Source]:
-        if not isinstance(given, Mapping) or not given:
+    def _sources(self, value: Any) -> dict[str, Source]:
+        if not isinstance(value, Mapping) or not value:
             raise self._wrong(("sources",), 'name at least one source: [sources.NAME] with data = "FILE"')
-        for name in given:
+        for name in value:
             self._check_name(name, ("sources", name))
-        found = {name: self._model(Source, values, ("sources", name)) for name, values in given.items()}
+        found = {name: self._model(Source, values, ("sources", name)) for name, values in value.items()}
         for name, source in found.items():
             for column, role in source.roles.items():
                 if role not in ROLES:
@@ -125,13 +125,13 @@ class _Reader:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise self._wrong(path, f"'{name}' is no name: letters, digits, - and _, beginning with a letter")
 
-    def _steps(self, given: Any, sources: Mapping[str, Source], about: About) -> tuple[Step, ...]:
-        if not isinstance(given, list) or not given:
+    def _steps(self, value: Any, sources: Mapping[str, Source], about: About) -> tuple[Step, ...]:
+        if not isinstance(value, list) or not value:
             raise self._wrong(
                 ("steps",), 'there are no steps: [[steps]] with do = "recode" or another operation'
             )
         steps: list[Step] = []
-        for number, values in enumerate(given):
+        for number, values in enumerate(value):
             step = self._step(values, ("steps", number), sources, steps, about)
             if step.name in sources or step.name in {other.name for other in steps}:
                 raise self._wrong(
@@ -206,10 +206,10 @@ class _Reader:
                 }[key]
                 raise self._wrong((*path, key), why)
 
-    def _gates(self, given: Any, steps: Sequence[Step]) -> dict[str, Gates]:
+    def _gates(self, value: Any, steps: Sequence[Step]) -> dict[str, Gates]:
         names = [step.name for step in steps]
         found = {}
-        for name, values in self._table(given, "gates").items():
+        for name, values in self._table(value, "gates").items():
             if name not in names:
                 raise self._wrong(
                     ("gates", name), str(unknown("step", name, names, where="a step of this plan"))
@@ -249,15 +249,15 @@ class _Reader:
                     )
         return found
 
-    def _table(self, given: Any, part: str) -> Mapping[str, Any]:
-        if not isinstance(given, Mapping):
+    def _table(self, value: Any, part: str) -> Mapping[str, Any]:
+        if not isinstance(value, Mapping):
             raise self._wrong((part,), f"'{part}' is a part of its own: [{part}]")
-        return given
+        return value
 
-    def _files(self, given: Any, steps: Sequence[Step], part: str, *, public: bool) -> list[Output]:
+    def _files(self, value: Any, steps: Sequence[Step], part: str, *, public: bool) -> list[Output]:
         names = [step.name for step in steps]
         found = []
-        for file, what in self._table(given, part).items():
+        for file, what in self._table(value, part).items():
             path = (part, file)
             plain = Path(file).name == file and file.isprintable() and not file.startswith(".")
             if not plain or folded(file) in OF_THE_HOUSE:

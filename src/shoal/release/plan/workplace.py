@@ -51,7 +51,7 @@ class PlanWorkplace:
         """Read a file or a table."""
         from shoal import sources
 
-        place = self._place(name)
+        place = self._location(name)
         source = self._readings.read(place) if like is None else sources.read(place, like=like.source)
         given = self._roles.get(str(place), {})
         # Steps before may have removed columns.
@@ -64,16 +64,16 @@ class PlanWorkplace:
 
     def listed(self, name: str) -> "pl.DataFrame":
         """A list that belongs to the data."""
-        return self._readings.listed(self._place(name)).as_written
+        return self._readings.listed(self._location(name)).as_written
 
     def as_file(self, name: str, ending: str) -> Path | None:
         """The file itself, if its name says that it is of this kind."""
-        place = str(self._place(name))
+        place = str(self._location(name))
         return Path(place) if place.endswith((f".{ending}", f".{ending}.gz")) else None
 
     def companion(self, name: DataName, readers: Readers = MappingProxyType({})) -> Records:
         """What goes with the data."""
-        place = str(self._place(name))
+        place = str(self._location(name))
         ending = Path(place).suffix.lower()
         if ending in readers:
             return Records(Path(place).name, readers[ending](Path(place)))
@@ -85,7 +85,7 @@ class PlanWorkplace:
 
     def file(self, name: str) -> Path:
         """A file of the plan's folder."""
-        return Path(str(self._place(name)))
+        return Path(str(self._location(name)))
 
     def budget(self, settings: Any) -> Budget:
         """How much work the settings allow; never a time, since a release is to be repeated."""
@@ -107,5 +107,5 @@ class PlanWorkplace:
         """Keep it for the report."""
         self.warned.append(text)
 
-    def _place(self, name: DataName) -> Any:
+    def _location(self, name: DataName) -> Any:
         return located(name, self.folder) if isinstance(name, str) else name

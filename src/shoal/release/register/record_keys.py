@@ -48,7 +48,7 @@ class RecordKeys:
         unit = next(
             (columns[name] for name, role in roles.items() if role == "unit" and name in columns), None
         )
-        return cls(who, rows, None if unit is None else _digests([_told_apart(unit)], key))
+        return cls(who, rows, None if unit is None else _digests([_distinct(unit)], key))
 
     def matched(self, other: "RecordKeys") -> tuple[np.ndarray, np.ndarray]:
         """The places of the records that are the same here and there; equal ones in their order."""
@@ -61,35 +61,35 @@ class RecordKeys:
         """How many records say the same in both."""
         return len(_numbered(self.rows).keys() & _numbered(other.rows).keys())
 
-    def write(self, place: Path) -> None:
+    def write(self, path: Path) -> None:
         """Keep them."""
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         arrays = {"who": self.who, "rows": self.rows, "units": self.units}
-        np.savez(place, **{name: array for name, array in arrays.items() if array is not None})  # type: ignore[arg-type]
+        np.savez(path, **{name: array for name, array in arrays.items() if array is not None})  # type: ignore[arg-type]
 
     @classmethod
-    def read(cls, place: Path) -> "RecordKeys":
+    def read(cls, path: Path) -> "RecordKeys":
         """From what was kept."""
         try:
-            with place.open("rb") as file, np.load(file) as kept:
+            with path.open("rb") as file, np.load(file) as kept:
                 found = cls(kept["who"], kept["rows"], kept.get("units"))
         except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-            raise InputError(f"the record keys '{place.name}' of a release cannot be read") from None
+            raise InputError(f"the record keys '{path.name}' of a release cannot be read") from None
         return found
 
 
-def keys_place(internal: Path, source: str) -> Path:
+def keys_path(internal: Path, source: str) -> Path:
     """Where those of a source are."""
     return internal / RECORD_KEYS / f"{source}.npz"
 
 
 def codes_of(units: pl.Series) -> np.ndarray:
     """A number for each unit; a record that does not say whose it is, is of somebody else."""
-    found: np.ndarray = _told_apart(_texts(units)).rank("dense").to_numpy().astype(np.int64)
+    found: np.ndarray = _distinct(_texts(units)).rank("dense").to_numpy().astype(np.int64)
     return found
 
 
-def _told_apart(units: pl.Series) -> pl.Series:
+def _distinct(units: pl.Series) -> pl.Series:
     own = pl.Series([f"{_GAP}{place}" for place in range(units.len())], dtype=pl.String)
     return units.zip_with(units != _GAP, own)
 

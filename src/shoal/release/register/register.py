@@ -20,7 +20,7 @@ from shoal.release.folder import INTERNAL, write_private
 from shoal.release.lock import in_turn
 from shoal.release.plan.own_steps import read_key
 from shoal.release.plan.plan import Plan
-from shoal.release.register.record_keys import RecordKeys, keys_place
+from shoal.release.register.record_keys import RecordKeys, keys_path
 from shoal.runtime.secrets import Secret
 
 REGISTER = ".shoal-register.json"
@@ -50,7 +50,7 @@ class Traces:
         drawn = any(step.release.drawn(step.values) for step in plan.steps)
         return cls(
             frozenset(content_digest(frames[name]) for name in released),
-            _digest([*asked_for(plan), dict(files or {})]),
+            _digest([*requested(plan), dict(files or {})]),
             _digest([secret.content.hex(), *_outer_keys(plan, secret)] if drawn else None),
         )
 
@@ -73,7 +73,7 @@ def _texts(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def asked_for(plan: Plan) -> list[Any]:
+def requested(plan: Plan) -> list[Any]:
     """What a plan asks for: its steps with their settings, its seed and its outputs; gates change nothing that is released."""
     steps = [[step.do, step.name, dict(step.values)] for step in plan.steps]
     outputs = [[item.file, item.step, item.product] for item in plan.outputs]
@@ -131,7 +131,7 @@ def _keyed(key: str, digest: str) -> str:
 class Register:
     """The releases that were written into one folder."""
 
-    place: Path
+    path: Path
 
     @classmethod
     def beside(cls, release: Path) -> "Register":
@@ -140,7 +140,7 @@ class Register:
 
     def entries(self) -> tuple[Entry, ...]:
         """All releases that are remembered."""
-        if not self.place.exists():
+        if not self.path.exists():
             return ()
         try:
             content = self._content()
@@ -151,14 +151,14 @@ class Register:
     @property
     def key(self) -> bytes | None:
         """The key under which records are known again in all releases of this folder."""
-        if not self.place.exists():
+        if not self.path.exists():
             return None
         kept = self._content().get("key")
         return None if kept is None else bytes.fromhex(kept)
 
     def _content(self) -> dict[str, Any]:
         try:
-            content: dict[str, Any] = json.loads(self.place.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
             _ = bytes.fromhex(content.get("key", ""))
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._damaged() from None
@@ -166,13 +166,13 @@ class Register:
 
     def _damaged(self) -> InputError:
         return InputError(
-            f"the register of releases '{self.place.name}' cannot be read; without it nobody knows what was released "
+            f"the register of releases '{self.path.name}' cannot be read; without it nobody knows what was released "
             "before: mend it, or move it away"
         )
 
     def _has_most_of(self, entry: Entry, keys: Mapping[str, RecordKeys]) -> bool:
         """Whether an earlier release, if it is still there, has more than half of the records of a source as they are."""
-        places = {name: keys_place(self.place.parent / entry.folder / INTERNAL, name) for name in keys}
+        places = {name: keys_path(self.path.parent / entry.folder / INTERNAL, name) for name in keys}
         return any(
             2 * keys[name].shared_rows(RecordKeys.read(place)) > keys[name].rows.size
             for name, place in places.items()
@@ -196,7 +196,7 @@ class Register:
 
     def remember(self, traces: Traces, folder: str, created: str, key: bytes) -> None:
         """Add a release, and ``key`` if there is none yet; one that is repeated is there already, unless it stands elsewhere."""
-        with in_turn(self.place.parent):
+        with in_turn(self.path.parent):
             self._add(traces, folder, created, key)
 
     def _add(self, traces: Traces, folder: str, created: str, key: bytes) -> None:
@@ -213,4 +213,4 @@ class Register:
             "key": key.hex(),
             "releases": [vars(entry) for entry in every],
         }
-        write_private(self.place, json.dumps(content, indent=1) + "\n")
+        write_private(self.path, json.dumps(content, indent=1) + "\n")

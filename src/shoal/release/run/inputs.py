@@ -29,7 +29,7 @@ class Inputs:
 
     frames: "Mapping[str, pl.DataFrame]" = field(repr=False)
     named: tuple[Input, ...]
-    told: Mapping[str, Mapping[str, Any]]
+    described: Mapping[str, Mapping[str, Any]]
     files: Mapping[str, Mapping[str, str]]
     digests: Mapping[str, str] = field(repr=False)
     signs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Inputs:
     @property
     def fingerprints(self) -> dict[str, str]:
         """All of them, under names for messages."""
-        return fingerprints_of({"inputs": self.told, "files": self.files})
+        return fingerprints_of({"inputs": self.described, "files": self.files})
 
     def expect_same(self, earlier: Mapping[str, str], when: str) -> None:
         """Refuse what is not what it was."""
@@ -56,10 +56,10 @@ def fingerprints_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def every_place(plan: Plan) -> list[str]:
+def every_location(plan: Plan) -> list[str]:
     """Where everything is that a plan reads."""
     files = [path for step in plan.steps for path in named_files(step, plan.folder).values()]
-    return [*(plan.place(name) for name in plan.sources), *map(str, files)]
+    return [*(plan.location(name) for name in plan.sources), *map(str, files)]
 
 
 def read_inputs(plan: Plan, secret: Secret, readings: Readings) -> Inputs:
@@ -68,7 +68,7 @@ def read_inputs(plan: Plan, secret: Secret, readings: Readings) -> Inputs:
     frames, named, told, signs = {}, [], {}, {}
     for name in plan.sources:
         data = read_source(plan, name, readings)
-        place = plan.place(name)
+        place = plan.location(name)
         frames[name], signs[name] = data.frame, _unusual_signs(data)
         named.append(replace(named_data(data), role=f"source '{name}'"))
         told[name] = {

@@ -10,7 +10,7 @@ from shoal.errors import InputError
 from shoal.release.folder import INTERNAL, MANIFEST, PLAN, SECRET
 from shoal.release.plan.plan import Plan
 from shoal.release.plan.reader import parse_plan
-from shoal.release.register.register import asked_for
+from shoal.release.register.register import requested
 from shoal.release.run.inputs import fingerprints_of
 from shoal.runtime.secrets import Secret
 
@@ -37,11 +37,11 @@ class Earlier:
 
     def differing(self, plan: Plan, fingerprints: Mapping[str, str]) -> str | None:
         """What is not as it was, so that a run is no repetition; nothing if it gives the same bytes."""
-        if _asked(plan) != _asked(self.plan):
+        if _requested(plan) != _requested(self.plan):
             return "settings"
         return None if dict(fingerprints) == dict(self.fingerprints) else "inputs"
 
 
-def _asked(plan: Plan) -> list[Any]:
+def _requested(plan: Plan) -> list[Any]:
     """What is asked for, with the roles of the columns, which settings that are not given follow."""
-    return [*asked_for(plan), {name: dict(source.roles) for name, source in plan.sources.items()}]
+    return [*requested(plan), {name: dict(source.roles) for name, source in plan.sources.items()}]

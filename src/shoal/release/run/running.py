@@ -12,7 +12,7 @@ import numpy as np
 from shoal import sources
 from shoal.errors import Infeasible, InputError, as_plan_setting, parameter, spelled
 from shoal.operation_release import AppointmentsRelease
-from shoal.release.fingerprints import file_digest, kept_fingerprints, report_digests, settings_digest
+from shoal.release.fingerprints import file_digest, internal_fingerprints, report_digests, settings_digest
 from shoal.release.folder import (
     LINKS,
     MANIFEST,
@@ -29,11 +29,11 @@ from shoal.release.plan.plan import Gates, Output, Plan, Step
 from shoal.release.plan.plan_fits_data import expect_fitting, expect_nameless, record_outputs
 from shoal.release.plan.workplace import PlanWorkplace
 from shoal.release.readings import Readings
-from shoal.release.register.record_keys import RecordKeys, codes_of, keys_place
+from shoal.release.register.record_keys import RecordKeys, codes_of, keys_path
 from shoal.release.register.register import Register, Traces
 from shoal.release.register.together import within
 from shoal.release.release_reader import open_release
-from shoal.release.run.inputs import Inputs, every_place, read_inputs
+from shoal.release.run.inputs import Inputs, every_location, read_inputs
 from shoal.release.run.repeated import Earlier
 from shoal.release.run.report import release_page
 from shoal.release.run.result import Release
@@ -74,7 +74,7 @@ class Running:
         """Read and fingerprint all inputs, and refuse a plan that does not fit them."""
         self._inputs = read_inputs(self._plan, self._secret, self._readings)
         target = self._folder.target
-        sources.Outputs(inputs=every_place(self._plan)).replaced("folder for the release", target)
+        sources.Outputs(inputs=every_location(self._plan)).replaced("folder for the release", target)
         self._noticed = expect_fitting(self._plan, self._inputs.frames)
 
     def expect_unchanged(self, earlier: Mapping[str, str] | None) -> None:
@@ -197,7 +197,7 @@ class Running:
 
     def _key(self, step: Step) -> Any:
         """What a finished step depends on: its settings, its files, and all of what its inputs depend on."""
-        told = self._inputs.told
+        told = self._inputs.described
         before = [
             told[name]["fingerprint"] if name in told else self._key(self._plan.step(name))
             for name in step.inputs
@@ -221,7 +221,7 @@ class Running:
     def _located(self, name: str) -> str:
         """The file or table of a source, or of a step before; ``step.file`` names one of its files."""
         if name in self._plan.sources:
-            return self._plan.place(name)
+            return self._plan.location(name)
         step, _, file = name.partition(".")
         number = next(n for n, item in enumerate(self._plan.steps) if item.name == step)
         folder = self._folder.step(number, step)
@@ -318,7 +318,7 @@ class Running:
         (self._folder.public / MANIFEST).write_text(json.dumps(public, indent=1) + "\n", encoding="utf-8")
         self._tidy()
         for name, keys in self._record_keys().items():
-            keys.write(keys_place(self._folder.internal, name))
+            keys.write(keys_path(self._folder.internal, name))
         self._write_internal(steps, outputs, created, seconds)
         unjudged = self._expect_sound()
         if unjudged:
@@ -362,7 +362,7 @@ class Running:
             created,
             seconds,
             report_digests(self._folder.internal),
-            kept_fingerprints(self._folder.internal, PASSING, self._secret),
+            internal_fingerprints(self._folder.internal, PASSING, self._secret),
         )
         write_private(self._folder.internal / MANIFEST, json.dumps(inside, indent=1, default=str) + "\n")
         self._folder.protect()

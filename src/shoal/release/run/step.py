@@ -39,10 +39,10 @@ class StepOutcome:
         return {"figures": self.figures, "facts": list(self.facts), "warnings": list(self.warnings)}
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "StepOutcome":
+    def of(cls, stored: Mapping[str, Any]) -> "StepOutcome":
         """From what was kept."""
-        facts = tuple((name, value) for name, value in told["facts"])
-        return cls(told["figures"], facts, tuple(told["warnings"]))
+        facts = tuple((name, value) for name, value in stored["facts"])
+        return cls(stored["figures"], facts, tuple(stored["warnings"]))
 
 
 def run_step(
@@ -135,9 +135,9 @@ def _write_product(product: Product, result: Any, settings: Any, folder: Path) -
         sources.write(made, folder / name, force=True)
 
 
-def _put(place: Path, content: Any) -> None:
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place.write_bytes(content if isinstance(content, bytes) else str(content).encode())
+def _put(path: Path, content: Any) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else str(content).encode())
 
 
 def signs_of(output: Output, signs: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -72,10 +72,10 @@ class Variant:
         }
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Variant":
+    def of(cls, stored: Mapping[str, Any]) -> "Variant":
         """From what was kept."""
         named = {"lost_percent": "lost", "worst_risk_percent": "worst_risk"}
-        return cls(**{named.get(name, name): value for name, value in told.items()})
+        return cls(**{named.get(name, name): value for name, value in stored.items()})
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def sweep(
         waiting = []
         for number, (values, variant) in enumerate(every):
             place = folder / f"{_key(variant, inputs.fingerprints)}.json"
-            known = _kept(place)
+            known = _measured_before(place)
             if known is not None:
                 found[number] = known
             else:
@@ -216,10 +216,10 @@ def _side_by_side(
             raise
 
 
-def _kept(place: Path) -> Variant | None:
+def _measured_before(path: Path) -> Variant | None:
     """What was measured before; never why something could not be, since that may have been mended."""
     try:
-        found = Variant.of(json.loads(place.read_text(encoding="utf-8")))
+        found = Variant.of(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
     return None if found.failed else found
@@ -242,9 +242,9 @@ def _key(plan: Plan, read: Mapping[str, str]) -> str:
     return sha256(json.dumps(about, default=str, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def measure(values: Mapping[str, Any], plan: Plan, place: Path, secret: Secret) -> Variant:
+def measure(values: Mapping[str, Any], plan: Plan, path: Path, secret: Secret) -> Variant:
     """Run the steps of one variant aside, measure what comes out, and keep nothing but the figures."""
-    folder = run_folder(place)
+    folder = run_folder(path)
     folder.open(resume=False, force=True)
     try:
         found = _measured(values, plan, folder, folder.secret(secret))
@@ -252,7 +252,7 @@ def measure(values: Mapping[str, Any], plan: Plan, place: Path, secret: Secret) 
         return Variant(values, failed=str(problem))
     finally:
         folder.discard()
-    write_private(place, json.dumps(found.as_json(), default=str))
+    write_private(path, json.dumps(found.as_json(), default=str))
     return found
 
 

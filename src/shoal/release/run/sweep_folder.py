@@ -32,9 +32,9 @@ def held(folder: Path) -> Iterator[None]:
             _clear(folder, ".*.unfinished")
 
 
-def run_folder(place: Path) -> ReleaseFolder:
-    """Where this process runs a variant whose figures go to ``place``: no other process works in a folder of that name."""
-    return ReleaseFolder(place.with_name(f"{place.stem}.{os.getpid()}.run"))
+def run_folder(path: Path) -> ReleaseFolder:
+    """Where this process runs a variant whose figures go to ``path``: no other process works in a folder of that name."""
+    return ReleaseFolder(path.with_name(f"{path.stem}.{os.getpid()}.run"))
 
 
 def end_with_parent(folder: Path) -> None:

@@ -13,13 +13,13 @@ from shoal.report.provenance import Assurances, Provenance
 _HEADER = ["lost, %", "linkage, %", "by", "K", "expected found", "gates"]
 
 
-def rows(choices: Sequence[Choice], found: Sequence[Variant]) -> tuple[list[str], list[list[Any]]]:
+def rows(choices: Sequence[Choice], variants: Sequence[Variant]) -> tuple[list[str], list[list[Any]]]:
     """A header, and a line for each variant."""
     names = [choice.name for choice in choices]
-    return [*names, *_HEADER], [[*[item.values[name] for name in names], *_told(item)] for item in found]
+    return [*names, *_HEADER], [[*[item.values[name] for name in names], *_row(item)] for item in variants]
 
 
-def _told(item: Variant) -> list[Any]:
+def _row(item: Variant) -> list[Any]:
     if item.lost is None or item.worst_risk is None or item.reidentifications is None:
         return ["–", "–", "–", "–", "–", item.failed]
     passed = {True: "passed", False: "failed", None: "none"}[item.passed]
@@ -58,10 +58,10 @@ def page(plan: Plan, done: Sweep, *, by: str = "plan", words: str = "") -> Page:
     )
 
 
-def _assurances(plan: Plan, found: Sequence[Variant]) -> Assurances:
+def _assurances(plan: Plan, variants: Sequence[Variant]) -> Assurances:
     """The three answers, over all variants that were measured."""
-    ks = [item.k for item in found if item.k is not None]
-    risks = [item.worst_risk for item in found if item.worst_risk is not None]
+    ks = [item.k for item in variants if item.k is not None]
+    risks = [item.worst_risk for item in variants if item.worst_risk is not None]
     nothing = "not measured: no variant could be run."
     return Assurances(
         attacker=attackers(plan),

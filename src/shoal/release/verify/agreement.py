@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.release.fingerprints import kept_fingerprints, report_digests
+from shoal.release.fingerprints import internal_fingerprints, report_digests
 from shoal.release.folder import PASSING, PLAN, SECRET, SIGNS
 from shoal.release.gates.judge import GateOutcome, measured_k
 from shoal.release.manifest import Facts, guarantees, output_facts
@@ -61,7 +61,7 @@ def report_checks(opened: OpenedRelease) -> Iterator[Check]:
         yield holds("reports", f"{len(found)} reports are those that were written with the release")
 
 
-def kept_checks(opened: OpenedRelease) -> Iterator[Check]:
+def internal_checks(opened: OpenedRelease) -> Iterator[Check]:
     """What the internal part keeps is what was written when the release was made: appointments, patterns, links, the plan."""
     assert opened.internal is not None and opened.inside is not None
     told = opened.inside.get("kept")
@@ -73,7 +73,7 @@ def kept_checks(opened: OpenedRelease) -> Iterator[Check]:
     if not isinstance(told, Mapping):
         yield fails("kept files", "the internal manifest does not say what is kept with it")
         return
-    found = kept_fingerprints(opened.internal, PASSING, secret)
+    found = internal_fingerprints(opened.internal, PASSING, secret)
     assert opened.plan is not None
     own = {PLAN, SECRET, *(item.file for item in opened.plan.outputs if not item.public)}
     # More may have come since, beside what a run writes: a signed report, a letter.

@@ -24,8 +24,8 @@ from shoal.release.plan.plan import Gates, Output, Step
 from shoal.release.release_reader import OpenedRelease
 from shoal.release.verify.agreement import (
     agreement_checks,
+    internal_checks,
     internal_files,
-    kept_checks,
     report_checks,
 )
 from shoal.release.verify.changed_columns import follows_unchanged
@@ -53,7 +53,7 @@ def inside_checks(opened: OpenedRelease) -> Iterator[Check]:
     """Everything but tables and gates."""
     yield _modes(opened)
     yield from internal_files(opened)
-    yield from kept_checks(opened)
+    yield from internal_checks(opened)
     yield from report_checks(opened)
     yield from agreement_checks(opened)
     yield from _leaks(opened)
@@ -100,7 +100,7 @@ def _secrets(opened: OpenedRelease) -> list[bytes]:
     texts += [key for step in opened.plan.steps if (key := opened.step_key(step)) is not None]
     if opened.originals is not None:
         # A plain hash of an input would confirm a guess of it.
-        places = [Path(opened.originals.place(name)) for name in opened.inside["inputs"]]
+        places = [Path(opened.originals.location(name)) for name in opened.inside["inputs"]]
         texts += [file_digest(place) for place in places if place.is_file()]
     return found + [text.encode() for text in texts]
 

@@ -46,7 +46,7 @@ def _inputs(opened: OpenedRelease) -> Iterator[Check]:
     assert opened.originals is not None and opened.inside is not None and opened.internal is not None
     secret = Secret.read(opened.internal / SECRET)
     for name, told in opened.inside["inputs"].items():
-        place = opened.originals.place(name)
+        place = opened.originals.location(name)
         frame = sources.read(place).frame
         found = input_fingerprint(place, frame, secret)
         same = hmac.compare_digest(found, str(told.get("fingerprint")))

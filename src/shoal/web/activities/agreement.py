@@ -29,7 +29,7 @@ def named_data(operation: "Operation", request: dict[str, Any]) -> list[str]:
     >>> named_data(OPERATIONS["recode"], {"data": "people", "hierarchies": {"age": "bands", "zip": "star"}})
     ['people', 'bands']
     """
-    return [name for item, value in _given(operation, request) for name in item.places(value)]
+    return [name for item, value in _present(operation, request) for name in item.places(value)]
 
 
 def agree(operation: "Operation", request: dict[str, Any], datasets: "Datasets") -> None:
@@ -41,7 +41,7 @@ def agree(operation: "Operation", request: dict[str, Any], datasets: "Datasets")
     if operation.name not in _AS_A_COMMAND:
         operation.check(settings, _RELEASED)
     tables = operation.tables_with_columns(settings)
-    for item, value in _given(operation, request):
+    for item, value in _present(operation, request):
         try:
             item.check(value)
             for together in tables:
@@ -66,7 +66,7 @@ def _are_numbers(names: list[str], tables: "list[tuple[DataName, ...]]", dataset
                 raise InputError(f"column '{name}' holds texts, and numbers are needed")
 
 
-def _given(operation: "Operation", request: dict[str, Any]) -> Iterator[tuple[SettingField, Any]]:
+def _present(operation: "Operation", request: dict[str, Any]) -> Iterator[tuple[SettingField, Any]]:
     for item in operation.fields("workbench"):
         if request.get(item.name) is not None:
             yield item, request[item.name]

@@ -36,13 +36,13 @@ def picture(measured: "Measured", settings: "AnonymitySettings", context: Contex
     }
 
 
-def crowds_name(place: int) -> str:
+def crowds_name(position: int) -> str:
     """The file with the records in the smallest crowds of one of the tables.
 
     >>> crowds_name(0)
     'crowds-0.parquet'
     """
-    return f"crowds-{place}.parquet"
+    return f"crowds-{position}.parquet"
 
 
 def _crowds(frame: "pl.DataFrame", smallest: "pl.DataFrame") -> "pl.DataFrame":

@@ -52,9 +52,9 @@ class Releases(RunWorkplace):
             return super().records(name, columns=columns, like=like)
         asked = self._described[run]["request"]
         several = f" ({run[:4]})" if len(self._described) > 1 else ""
-        path = self._context.workspace.place("runs", run, "release.parquet")
+        path = self._context.workspace.path("runs", run, "release.parquet")
         frame = pl.read_parquet(path)
-        title = f"{_made_by(asked)}{several}"
+        title = f"{_method_of(asked)}{several}"
         self.inputs[run] = Input(
             title,
             f"the release of run {run}",
@@ -68,7 +68,7 @@ class Releases(RunWorkplace):
 
     def file(self, name: str) -> Path:
         """The links of a run."""
-        return self._context.workspace.place("runs", name, RECORD_LINKS)
+        return self._context.workspace.path("runs", name, RECORD_LINKS)
 
 
 def run(request: Any, context: Context) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def run(request: Any, context: Context) -> dict[str, Any]:
 
 
 def _described(workspace: Workspace, run: str, data: str) -> dict[str, Any]:
-    path = workspace.place("runs", run, "run.json")
+    path = workspace.path("runs", run, "run.json")
     if not path.is_file() or not path.with_name("release.parquet").is_file():
         raise InputError(f"run '{run}' has no release to compare")
     described: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -124,9 +124,9 @@ def _described(workspace: Workspace, run: str, data: str) -> dict[str, Any]:
     return described
 
 
-def _made_by(asked: dict[str, Any]) -> str:
+def _method_of(request: dict[str, Any]) -> str:
     """A release in a few words: its method, and k where there is one."""
-    return f"{asked['method']}, k = {asked['k']}" if asked.get("k") else str(asked["method"])
+    return f"{request['method']}, k = {request['k']}" if request.get("k") else str(request["method"])
 
 
 def protected_columns(described: dict[str, Any]) -> list[str]:

@@ -26,36 +26,37 @@ def draw(
     hidden: "np.ndarray",
     trees: "Mapping[str, Tree]",
     context: "Context",
-    made: "Tabulation | None" = None,
+    tabulation: "Tabulation | None" = None,
 ) -> bool:
-    """Keep the drawing beside the run, with who contributes if it was ``made`` of records; false if it is too large."""
+    """Keep the drawing beside the run, with who contributes if it was ``tabulation`` of records; false if it is too large."""
     if problem.table.cells > LARGEST or _size(problem) > _WIDEST:
         return False
-    content = {**drawing(problem, hidden, trees), **contributions(made)}
+    content = {**drawing(problem, hidden, trees), **contributions(tabulation)}
     context.keep(FILE).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     return True
 
 
-def contributions(made: "Tabulation | None") -> dict[str, Any]:
+def contributions(tabulation: "Tabulation | None") -> dict[str, Any]:
     """How many contribute to each cell, the shares of the two largest in percent, and the cells at which each rule fires."""
     import numpy as np
 
-    known = None if made is None else made.contributions
-    if made is None or known is None:
+    known = None if tabulation is None else tabulation.contributions
+    if tabulation is None or known is None:
         return {}
     total = np.where(known.total > 0, known.total, np.nan)
     first = known.largest(1)
     second = np.where(known.counts > 1, known.largest(2) - first, np.nan)
     shares = np.round(100.0 * np.column_stack([first, second]) / total[:, None], 4)
-    sensitive = made.status == "u"
+    sensitive = tabulation.status == "u"
     fired = {
-        str(rule): np.flatnonzero(~np.isnan(rule.level(known)) & sensitive).tolist() for rule in made.rules
+        str(rule): np.flatnonzero(~np.isnan(rule.level(known)) & sensitive).tolist()
+        for rule in tabulation.rules
     }
     return {
         "contributors": known.counts.tolist(),
         # Of counts everybody has one; that says nothing.
         "shares": []
-        if made.counts
+        if tabulation.counts
         else [[None if np.isnan(x) else float(x) for x in pair] for pair in shares],
         "fired": fired,
     }

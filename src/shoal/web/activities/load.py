@@ -46,7 +46,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
     if request.sample is not None:
         frame, origin = _sample(request.sample), "sample data, invented"
     elif request.file is not None:
-        path = context.workspace.place("incoming", request.file)
+        path = context.workspace.path("incoming", request.file)
         context.say("reading")
         try:
             received = file_fingerprint(path)

@@ -99,7 +99,7 @@ def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[R
     """The settings that the workbench has, as the model of a request; some may be asked for in another way."""
     every = operation.settings.model_fields
     wanted: dict[str, Any] = {
-        item.name: _asked(every[item.name], needed=item.needed_in == "workbench")
+        item.name: _request_field(every[item.name], needed=item.needed_in == "workbench")
         for item in operation.fields("workbench")
         if item.name not in without
     }
@@ -109,7 +109,7 @@ def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[R
     return model
 
 
-def _asked(info: FieldInfo, *, needed: bool) -> tuple[Any, FieldInfo]:
+def _request_field(info: FieldInfo, *, needed: bool) -> tuple[Any, FieldInfo]:
     """A field of a request: within the limits for those who are served, and without ``None`` where it is needed."""
     about: dict[str, Any] = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     limits = dict(about.get("served", {}))
@@ -125,23 +125,23 @@ def _asked(info: FieldInfo, *, needed: bool) -> tuple[Any, FieldInfo]:
     return Annotated[(kind, *info.metadata, Field(**limits))], field
 
 
-def numbered_file(name: str, place: int, tables: int) -> str:
+def numbered_file(name: str, position: int, tables: int) -> str:
     """The file of one of several tables.
 
     >>> numbered_file("release.parquet", 0, 1), numbered_file("release.parquet", 2, 5)
     ('release.parquet', 'release-2.parquet')
     """
     stem, dot, ending = name.rpartition(".")
-    return name if tables == 1 else f"{stem}-{place}{dot}{ending}"
+    return name if tables == 1 else f"{stem}-{position}{dot}{ending}"
 
 
-def columns_file(name: str, place: int) -> str:
+def columns_file(name: str, position: int) -> str:
     """The file of the columns to be set in one of the tables, even of a single one.
 
     >>> columns_file("update.parquet", 0)
     'update-0.parquet'
     """
-    return numbered_file(name, place, 2)
+    return numbered_file(name, position, 2)
 
 
 def _make(product: Product, result: Any, settings: Any, notes: dict[str, str]) -> Any:
@@ -156,57 +156,57 @@ def _make(product: Product, result: Any, settings: Any, notes: dict[str, str]) -
         return None
 
 
-def _write(product: Product, made: Any, result: Any, context: Context) -> None:
+def _write(product: Product, content: Any, result: Any, context: Context) -> None:
     from shoal import sources
 
-    if made is None:
+    if content is None:
         return
     if product.form == "folder":
-        _archive(context.file(*product.files[0]), made)
+        _archive(context.file(*product.files[0]), content)
     elif product.form == "columns":
-        for place, frame in enumerate(made):
+        for place, frame in enumerate(content):
             frame.write_parquet(context.keep(columns_file(product.files[0][0], place)))
-    elif isinstance(made, Mapping):
-        _write_several(product, made, context)
+    elif isinstance(content, Mapping):
+        _write_several(product, content, context)
     else:
         for name, title in product.files:
-            if product.form == "data" and name.endswith(".xlsx") and made.height > _LARGEST_SHEET:
+            if product.form == "data" and name.endswith(".xlsx") and content.height > _LARGEST_SHEET:
                 continue
             path = context.file(name, title) if title else context.keep(name)
             if product.whole is not None and product.is_whole(name):
                 _put(path, product.whole(result, name), internal=product.internal)
             elif product.form == "data":
-                sources.write(made, path, force=True)
+                sources.write(content, path, force=True)
                 if product.internal:
                     path.chmod(0o600)
             else:
-                _put(path, made, internal=product.internal)
+                _put(path, content, internal=product.internal)
 
 
-def _write_several(product: Product, made: Mapping[str, Any], context: Context) -> None:
+def _write_several(product: Product, contents: Mapping[str, Any], context: Context) -> None:
     """What there is of each table: together in one archive, and data also one by one for what comes after."""
     assert product.archive is not None
     if product.form == "data":
         kept = next(name for name, _ in product.files if name.endswith(".parquet"))
-        for place, frame in enumerate(made.values()):
-            frame.write_parquet(context.keep(numbered_file(kept, place, len(made))))
-        made = {f"{name}.csv": frame.write_csv() for name, frame in made.items()}
-    _archive(context.file(*product.archive), made)
+        for place, frame in enumerate(contents.values()):
+            frame.write_parquet(context.keep(numbered_file(kept, place, len(contents))))
+        contents = {f"{name}.csv": frame.write_csv() for name, frame in contents.items()}
+    _archive(context.file(*product.archive), contents)
 
 
-def _archive(place: Path, contents: Mapping[str, str | bytes]) -> None:
+def _archive(position: Path, contents: Mapping[str, str | bytes]) -> None:
     from shoal.sources import atomically
 
     with (
-        atomically(place, force=True) as unfinished,
+        atomically(position, force=True) as unfinished,
         zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, content in contents.items():
             archive.writestr(name, content)
 
 
-def _put(place: Path, made: str | bytes, *, internal: bool) -> None:
+def _put(position: Path, content: str | bytes, *, internal: bool) -> None:
     from shoal.sources import atomically
 
-    with atomically(place, force=True, internal=internal) as unfinished:
-        unfinished.write_bytes(made if isinstance(made, bytes) else made.encode("utf-8"))
+    with atomically(position, force=True, internal=internal) as unfinished:
+        unfinished.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))

@@ -33,7 +33,7 @@ def _run(request: StudyRequest, context: Context) -> dict[str, Any]:
     """Run the steps that are not done yet; the page with all of it is the report."""
     study = load(request.study)
     scope = Scope(quick=request.quick, seed=request.seed)
-    folder = context.workspace.place("studies", f"{request.study}-quick" if request.quick else request.study)
+    folder = context.workspace.path("studies", f"{request.study}-quick" if request.quick else request.study)
     began = time.monotonic()
 
     def tell(now: Standing) -> None:

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from shoal.tables.model.tabulated import Tabulation
 
 
-def picture(made: "Tabulation", settings: object, context: Context) -> dict[str, Any]:
+def picture(tabulation: "Tabulation", settings: object, context: Context) -> dict[str, Any]:
     """The table, before anything is hidden."""
-    problem = made.problem(insiders=False)
+    problem = tabulation.problem(insiders=False)
     return {
-        "relations": made.table.relations,
-        "counts": made.counts,
-        "dimensions": list(made.table.dimensions),
-        "drawn": draw(problem, problem.is_sensitive, made.trees, context, made),
+        "relations": tabulation.table.relations,
+        "counts": tabulation.counts,
+        "dimensions": list(tabulation.table.dimensions),
+        "drawn": draw(problem, problem.is_sensitive, tabulation.trees, context, tabulation),
     }
 
 

@@ -28,13 +28,13 @@ def run(request: Update, context: Context) -> dict[str, Any]:
     url = context.secret(request.connection)
     frames = []
     for place in range(len(request.tables)):
-        path = context.workspace.place("runs", request.run, columns_file(UPDATE, place))
+        path = context.workspace.path("runs", request.run, columns_file(UPDATE, place))
         if not path.is_file():
             raise InputError(
                 "this plan cannot be written back: the people need an ID, REC_RAND and REC_INTELLIGENT"
             )
         frames.append(pl.read_parquet(path))
-    if context.workspace.place("runs", request.run, columns_file(UPDATE, len(frames))).is_file():
+    if context.workspace.path("runs", request.run, columns_file(UPDATE, len(frames))).is_file():
         raise InputError("this run has more tables than are named")
     existing = sources.list_tables(url)
     for table in request.tables:

@@ -10,35 +10,35 @@ _LISTED = 300
 _MARKED = 5000
 
 
-def verdict(found: "Audit") -> dict[str, Any]:
+def verdict(audit: "Audit") -> dict[str, Any]:
     """Whether the pattern is safe and why not, with the intervals beside what is needed, the narrow ones first."""
     from shoal.tables.files.publishing import interval_frame
 
-    frame = interval_frame(found).sort("safe", nulls_last=False, maintain_order=True)
-    insiders = {int(cell) for cell, _ in found.insider}
-    integers = {int(cell) for cell in found.integer}
-    failing = sorted({int(cell) for cell in found.unsafe} | insiders | integers)
+    frame = interval_frame(audit).sort("safe", nulls_last=False, maintain_order=True)
+    insiders = {int(cell) for cell, _ in audit.insider}
+    integers = {int(cell) for cell in audit.integer}
+    failing = sorted({int(cell) for cell in audit.unsafe} | insiders | integers)
     return {
-        "safe": found.safe,
-        "unsafe": int(found.unsafe.size),
+        "safe": audit.safe,
+        "unsafe": int(audit.unsafe.size),
         "insiders": len(insiders),
-        "sums": len(found.sums),
+        "sums": len(audit.sums),
         "integers": len(integers),
-        "disclosed": int(found.disclosed.size),
-        "not_judged": len(found.not_judged),
-        "not_looked_at": list(found.not_looked_at),
-        "smallest_margin_percent": found.smallest_margin,
-        **found.reached(),
-        "reached": found.reached_in_words(),
-        "hidden": int(found.cells.size),
-        "sensitive": int(found.problem.sensitive.size),
-        "cost": found.problem.total_cost(found.complementary),
+        "disclosed": int(audit.disclosed.size),
+        "not_judged": len(audit.not_judged),
+        "not_looked_at": list(audit.not_looked_at),
+        "smallest_margin_percent": audit.smallest_margin,
+        **audit.reached(),
+        "reached": audit.reached_in_words(),
+        "hidden": int(audit.cells.size),
+        "sensitive": int(audit.problem.sensitive.size),
+        "cost": audit.problem.total_cost(audit.complementary),
         "failing_cells": failing[:_MARKED],
-        "disclosed_cells": [int(cell) for cell in found.disclosed[:_MARKED]],
+        "disclosed_cells": [int(cell) for cell in audit.disclosed[:_MARKED]],
         "bounds": {
             int(cell): [float(low), float(high)]
             for cell, low, high in zip(
-                found.cells[:_MARKED], found.low[:_MARKED], found.high[:_MARKED], strict=True
+                audit.cells[:_MARKED], audit.low[:_MARKED], audit.high[:_MARKED], strict=True
             )
             if low == low
         },

@@ -29,7 +29,7 @@ def run(request: Write, context: Context) -> dict[str, Any]:
     from shoal import sources
 
     if request.run is not None:
-        path = context.workspace.place("runs", request.run, request.release)
+        path = context.workspace.path("runs", request.run, request.release)
     elif request.data is not None:
         path = context.datasets.path(request.data)
     else:

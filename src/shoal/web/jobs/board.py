@@ -52,13 +52,13 @@ class Board:
         if activity.internal and (why := self._held_back(checked)):
             raise InputError(f"{why}; confirm first that you know")
         run = randomness.token_hex(6)
-        self._workspace.place("runs", run).mkdir(mode=0o700)
+        self._workspace.path("runs", run).mkdir(mode=0o700)
         job = Job(run=run, kind=kind, title=title or activity.title_of(checked), request=checked)
         with self._lock:
             if self._closed:
                 raise InputError("the workbench is closing")
             self._jobs[run] = job
-            control = Control.shared(self._workspace.place("runs", run))
+            control = Control.shared(self._workspace.path("runs", run))
             assert control.path is not None
             self._live[run] = _Live(control)
             self._queue.append(
@@ -156,7 +156,7 @@ class Board:
             raise InputError("this run is not over; cancel it first")
         with self._lock:
             del self._jobs[run]
-        shutil.rmtree(self._workspace.place("runs", run), ignore_errors=True)
+        shutil.rmtree(self._workspace.path("runs", run), ignore_errors=True)
 
     def confirm(self, run: str) -> Job:
         """Somebody knows what a release lacks, and wants its files all the same; when they said so is kept."""
@@ -174,15 +174,15 @@ class Board:
             raise InputError("this run is not over; cancel it first")
         with self._lock:
             del self._jobs[run]
-            self._workspace.place("runs", run).replace(self._workspace.place("removed", run))
+            self._workspace.path("runs", run).replace(self._workspace.path("removed", run))
 
     def restore(self, run: str) -> None:
         """Bring back a run that was set aside."""
-        left = self._workspace.place("removed", run)
+        left = self._workspace.path("removed", run)
         if not left.is_dir():
             raise InputError("this run cannot be brought back any more")
         with self._lock:
-            left.replace(self._workspace.place("runs", run))
+            left.replace(self._workspace.path("runs", run))
         self.remember()
 
     def wait(self, run: str, seconds: float | None = None) -> Job:
@@ -314,13 +314,13 @@ class Board:
         job.over.set()
 
     def _empty(self, job: Job) -> None:
-        for path in self._workspace.place("runs", job.run).iterdir():
+        for path in self._workspace.path("runs", job.run).iterdir():
             with suppress(OSError):
                 path.unlink()
 
     def _write(self, job: Job) -> None:
         content = {**job.describe(), "summary": job.summary, "points": job.points}
-        place = self._workspace.place("runs", job.run, "run.json")
+        place = self._workspace.path("runs", job.run, "run.json")
         with (
             suppress(InputError),
             atomically(place, force=True) as unfinished,

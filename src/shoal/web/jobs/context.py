@@ -26,7 +26,7 @@ class Context:
         self.datasets = Datasets(self.workspace)
         self.control = Control.at(task.control)
         self.run = task.run
-        self.folder = self.workspace.place("runs", task.run)
+        self.folder = self.workspace.path("runs", task.run)
         self.files: list[dict[str, str]] = []
         self._secrets = task.secrets
         self._send = send

@@ -97,12 +97,12 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
         context = Context(task, send)
         summary = activity.run(activity.request_model.model_validate(task.request), context)
         context.flush()
-        return {"what": "done", "summary": _told(summary, task), "files": context.files}
+        return {"what": "done", "summary": _summary(summary, task), "files": context.files}
     except InputError as error:
         return _failed("input", spelled(error, field_names(task.kind)))
     except Refused as error:
         told = _failed("infeasible", spelled(error, field_names(task.kind)))
-        return {**told, "summary": _told(error.figures, task), "files": error.files}
+        return {**told, "summary": _summary(error.figures, task), "files": error.files}
     except Infeasible as error:
         return _failed("infeasible", spelled(error, field_names(task.kind)))
     except MemoryError:
@@ -119,7 +119,7 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
         )
 
 
-def _told(figures: dict[str, Any], task: Task) -> Any:
+def _summary(figures: dict[str, Any], task: Task) -> Any:
     return spelled_throughout(finite(figures), field_names(task.kind))
 
 

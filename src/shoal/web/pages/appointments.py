@@ -220,7 +220,7 @@ class AppointmentsPage:
         slots = self._slots_chosen()
         one = len(people) == 1
         chosen = {"people": people[0] if one else people, "slots": slots[0] if one else slots}
-        with parts.telling():
+        with parts.showing_errors():
             self._desk.submit("assign", {**chosen, **self._fields.values})
 
     # --- the result ---------------------------------------------------------------------------------------------
@@ -233,12 +233,14 @@ class AppointmentsPage:
             self._one(job, tables, 0)
         else:
             _overview(tables)
-            parts.one_of([table["table"] for table in tables], lambda place: self._one(job, tables, place))
+            parts.one_of(
+                [table["table"] for table in tables], lambda position: self._one(job, tables, position)
+            )
         if job.summary["can_update"]:
             update_back(self._workbench, job, [table["table"] for table in tables])
 
-    def _one(self, job: Job, tables: list[dict[str, Any]], place: int) -> None:
-        found = tables[place]
+    def _one(self, job: Job, tables: list[dict[str, Any]], position: int) -> None:
+        found = tables[position]
         _figures(found)
         parts.subheading("People by the size of their crowd")
         parts.table(
@@ -248,7 +250,7 @@ class AppointmentsPage:
         distribution(found)
         matrix(found)
         places_used(found)
-        release = numbered_file("release.parquet", place, len(tables))
+        release = numbered_file("release.parquet", position, len(tables))
         write_back(self._workbench, job, f"{found['table']}_appointments", release)
 
 
@@ -277,39 +279,39 @@ def _overview(tables: list[dict[str, Any]]) -> None:
     )
 
 
-def _figures(found: dict[str, Any]) -> None:
+def _figures(figures: dict[str, Any]) -> None:
     parts.facts(
         [
             (
-                *in_words(DEFINITIONS, found, ("k",))[0],
-                "good" if found["k"] >= found["k_required"] else "bad",
+                *in_words(DEFINITIONS, figures, ("k",))[0],
+                "good" if figures["k"] >= figures["k_required"] else "bad",
             ),
-            *in_words(DEFINITIONS, found, ("k_before", "k_bound", "k_random", "optimal", "people")),
-            ("crowds", found["crowds"]),
+            *in_words(DEFINITIONS, figures, ("k_before", "k_bound", "k_random", "optimal", "people")),
+            ("crowds", figures["crowds"]),
             *in_words(
-                DEFINITIONS, found, ("mean_crowd", "gain", "position", "rank", "rank_random", "distance")
+                DEFINITIONS, figures, ("mean_crowd", "gain", "position", "rank", "rank_random", "distance")
             ),
-            ("stopped by", found["stopped_by"]),
-            *_of_those_who_came(found),
+            ("stopped by", figures["stopped_by"]),
+            *_of_those_who_came(figures),
         ]
     )
-    for text in found.get("warnings", ()):
+    for text in figures.get("warnings", ()):
         parts.warning(text)
-    if found["exposed_before"]:
+    if figures["exposed_before"]:
         parts.warning(
-            f"{_people(found['exposed_before'])} in crowds below {found['k_required']} before any appointment: no plan "
+            f"{_people(figures['exposed_before'])} in crowds below {figures['k_required']} before any appointment: no plan "
             "can help them; generalise their attributes or withhold their records."
         )
-    caused = found["exposed"] - found["exposed_before"]
+    caused = figures["exposed"] - figures["exposed_before"]
     if caused > 0:
         parts.warning(
-            f"{caused:,} more {'person comes' if caused == 1 else 'people come'} below {found['k_required']} "
+            f"{caused:,} more {'person comes' if caused == 1 else 'people come'} below {figures['k_required']} "
             "by these appointments."
         )
-    alone = found["homogeneous_slots"]
+    alone = figures["homogeneous_slots"]
     if alone:
         parts.note(
-            f"{alone} of {len(found['slots'])} slots {'serves' if alone == 1 else 'serve'} one crowd only: who is seen "
+            f"{alone} of {len(figures['slots'])} slots {'serves' if alone == 1 else 'serve'} one crowd only: who is seen "
             "there gives it away."
         )
 
@@ -318,11 +320,11 @@ def _people(count: int) -> str:
     return "1 person is" if count == 1 else f"{count:,} people are"
 
 
-def _of_those_who_came(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    if "attended" not in found:
+def _of_those_who_came(figures: dict[str, Any]) -> list[tuple[str, Any]]:
+    if "attended" not in figures:
         return []
     return [
-        ("people who came", found["attended"]),
-        ("K of those who came", found["k_attended"]),
-        (f"of them below {found['k_required']}", found["exposed_attended"]),
+        ("people who came", figures["attended"]),
+        ("K of those who came", figures["k_attended"]),
+        (f"of them below {figures['k_required']}", figures["exposed_attended"]),
     ]

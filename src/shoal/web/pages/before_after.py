@@ -8,24 +8,24 @@ from shoal.web.activities.microaggregate import CHANGE
 from shoal.web.pages import parts
 
 
-def before_and_after(found: dict[str, Any]) -> None:
+def before_and_after(figures: dict[str, Any]) -> None:
     """Distributions, means and correlations before and after."""
     parts.strong("Before and after")
     parts.table(
         ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept, %"],
-        [[change[key] for key in CHANGE] for change in found["changes"]],
+        [[change[key] for key in CHANGE] for change in figures["changes"]],
     )
-    drawn = found["histograms"]
+    drawn = figures["histograms"]
     if drawn:
         with ui.row().classes("full-width").style("gap: 12px"):
             for name, pair in list(drawn.items())[:6]:
                 with ui.column().classes("gap-0").style("flex: 1 1 280px; min-width: 0"):
                     _densities(name, pair)
         parts.quiet("Between the 1st and 99th percentile, in bins of at least 10 records.")
-    names = found["correlations"]["columns"]
+    names = figures["correlations"]["columns"]
     if len(names) > 1:
-        parts.strong(f"Correlations: the largest change is {found['correlations']['largest_change']:.4f}")
-        before, after = found["correlations"]["before"], found["correlations"]["after"]
+        parts.strong(f"Correlations: the largest change is {figures['correlations']['largest_change']:.4f}")
+        before, after = figures["correlations"]["before"], figures["correlations"]["after"]
         pairs = [
             (f"{names[i]} – {names[j]}", before[i][j], after[i][j])
             for i in range(len(names))

@@ -104,7 +104,7 @@ class ComparePage:
         if not chosen:
             ui.notify("tick at least one release", type="warning")
             return
-        with parts.telling():
+        with parts.showing_errors():
             request = {"data": self._data.value, "runs": chosen, **self._form.values}
             self._desk.submit("compare", request)
 

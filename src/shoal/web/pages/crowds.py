@@ -25,7 +25,7 @@ def people_by_crowd(vector: Mapping[str, int]) -> list[int]:
     ]
 
 
-def distribution(found: dict[str, Any]) -> None:
+def distribution(figures: dict[str, Any]) -> None:
     """The people by the size of their crowd: before, with this plan, and at random."""
     series = (
         ("before any appointment", "vector_before"),
@@ -39,7 +39,7 @@ def distribution(found: dict[str, Any]) -> None:
             ),
             "yAxis": parts.axis("people", minInterval=1),
             "series": [
-                {"type": "bar", "name": name, "data": people_by_crowd(found[key]), "barMaxWidth": 40}
+                {"type": "bar", "name": name, "data": people_by_crowd(figures[key]), "barMaxWidth": 40}
                 for name, key in series
             ],
             "color": [parts.INK, parts.PALETTE[0], parts.PALETTE[1]],
@@ -51,9 +51,9 @@ def distribution(found: dict[str, Any]) -> None:
     )
 
 
-def matrix(found: dict[str, Any]) -> None:
+def matrix(figures: dict[str, Any]) -> None:
     """Who goes where: a row for each crowd, a column for each slot; the same for a random plan at a press."""
-    drawings = {drawing["which"]: drawing for drawing in found["matrices"]}
+    drawings = {drawing["which"]: drawing for drawing in figures["matrices"]}
     with ui.column().classes("full-width gap-1"):
         with ui.row().classes("items-center full-width gap-3"):
             parts.subheading("Crowds by slots")
@@ -66,7 +66,7 @@ def matrix(found: dict[str, Any]) -> None:
         def drawn() -> None:
             drawing = drawings[which.value if which else next(iter(drawings))]
             _heat_map(drawing, plan.value if plan else "plan")
-            parts.quiet(_caption(drawing, found))
+            parts.quiet(_caption(drawing, figures))
 
         drawn()
         for toggle in (which, plan):
@@ -127,13 +127,13 @@ def _heat_map(drawing: dict[str, Any], which: str) -> None:
     )
 
 
-def _caption(drawing: dict[str, Any], found: dict[str, Any]) -> str:
-    total, shown = found["crowds"], len(drawing["crowds"])
+def _caption(drawing: dict[str, Any], figures: dict[str, Any]) -> str:
+    total, shown = figures["crowds"], len(drawing["crowds"])
     words = (
         f"All {total:,} crowds" if total == shown else f"The {shown} {drawing['which']} of {total:,} crowds"
     )
-    if len(found["slots"]) > len(drawing["slots"]):
-        words += f", in the {len(drawing['slots'])} slots they use most, of {len(found['slots']):,}"
+    if len(figures["slots"]) > len(drawing["slots"]):
+        words += f", in the {len(drawing['slots'])} slots they use most, of {len(figures['slots']):,}"
     return f"{words}. A cell is the crowd in which a person is seen at a slot; its colour is its size."
 
 
@@ -146,9 +146,9 @@ def _aslant(slots: list[str]) -> bool:
     return sum(len(name) for name in slots) > 60
 
 
-def places_used(found: dict[str, Any]) -> None:
+def places_used(figures: dict[str, Any]) -> None:
     """How full each slot is."""
-    slots = found["slots"][:60]
+    slots = figures["slots"][:60]
     names = [item["slot"] for item in slots]
     with ui.column().classes("full-width gap-0"):
         parts.subheading("Places used")
@@ -173,5 +173,5 @@ def places_used(found: dict[str, Any]) -> None:
             240 if _aslant(names) else 200,
             "people and free places by slot",
         )
-        if len(found["slots"]) > len(slots):
-            parts.quiet(f"The first {len(slots)} of {len(found['slots']):,} slots.")
+        if len(figures["slots"]) > len(slots):
+            parts.quiet(f"The first {len(slots)} of {len(figures['slots']):,} slots.")

@@ -27,7 +27,7 @@ class DataFields:
         for field in self.fields:
             field.refresh()
 
-    def asked(self, item: SettingField, value: Any) -> Callable[[], Any]:
+    def field_of(self, item: SettingField, value: Any) -> Callable[[], Any]:
         """The field for a setting that names data."""
         field = DataField(self, item.label, value, hint=item.sentence)
         return lambda: field.value
@@ -120,7 +120,7 @@ class DataField:
         place = workbench.workspace.incoming(name)
         await event.file.save(place)
         self._upload.reset()
-        with parts.telling(), self._row:
+        with parts.showing_errors(), self._row:
             job = workbench.board.submit("load", {"file": place.name, "title": name[:200]})
             self._select.props("loading")
             parts.when_over(job, lambda: self._loaded(name, job))

@@ -22,19 +22,19 @@ _PROJECT = """
 """
 
 
-def data_field(**given: Any) -> ui.upload:
+def data_field(**options: Any) -> ui.upload:
     """Files of data, received as soon as they are chosen."""
-    upload = _field(given)
+    upload = _field(options)
     upload.add_slot("header", _DATA)
     return upload
 
 
-def project_field(**given: Any) -> ui.upload:
+def project_field(**options: Any) -> ui.upload:
     """A saved project, received as soon as it is chosen."""
-    upload = _field(given)
+    upload = _field(options)
     upload.add_slot("header", _PROJECT)
     return upload
 
 
-def _field(given: dict[str, Any]) -> ui.upload:
-    return ui.upload(auto_upload=True, **given).props("flat").classes("full-width shoal-drop")
+def _field(options: dict[str, Any]) -> ui.upload:
+    return ui.upload(auto_upload=True, **options).props("flat").classes("full-width shoal-drop")

@@ -9,9 +9,9 @@ from shoal.report.blocks import shown
 from shoal.web.pages import parts
 
 
-def gates(found: Iterable[Mapping[str, Any]]) -> None:
+def gates(outcomes: Iterable[Mapping[str, Any]]) -> None:
     """A line for each gate with its sign: what is allowed, what was found."""
-    for gate in found:
+    for gate in outcomes:
         with (
             ui.row().classes("items-center gap-3 full-width no-wrap").props('role="status" data-test="gate"')
         ):

@@ -66,7 +66,7 @@ class GroupingPage:
         )
 
     def _submit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             request = {"data": self._data.value, **self._form.values}
             if not request["columns"]:
                 raise InputError("choose the columns to group")

@@ -122,7 +122,7 @@ class MethodPicker:
                 value,
                 whole=field.kind == "whole",
                 empty="none" if field.may_be_empty else "",
-                check=lambda given: self._wrong(field, given),
+                check=lambda value: self._wrong(field, value),
                 on_change=self._tell,
             )
         attributes(box, hint=field.hint, data_option=field.name)

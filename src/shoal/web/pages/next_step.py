@@ -10,13 +10,13 @@ from shoal.web.workbench import Workbench
 
 def use_as_data(workbench: Workbench, job: Job, release: str = "release.parquet") -> None:
     """A button that puts a release among the data, with the roles its columns had."""
-    place = workbench.workspace.place("runs", job.run, release)
+    place = workbench.workspace.path("runs", job.run, release)
     if not place.is_file():
         return
     button = parts.button("Use as data of the next step", icon="arrow_forward")
 
     def take() -> None:
-        with parts.telling():
+        with parts.showing_errors():
             import polars as pl
 
             known = next(

@@ -169,7 +169,7 @@ def tell(problem: Exception) -> None:
 
 
 @contextmanager
-def telling() -> Iterator[None]:
+def showing_errors() -> Iterator[None]:
     """An error in the block that the user can mend ends the block and is shown."""
     try:
         yield
@@ -203,9 +203,9 @@ def button(words: str, *, icon: str | None = None, on_click: Any = None, to: str
     return found
 
 
-def main_button(words: str, **given: Any) -> ui.button:
+def main_button(words: str, **options: Any) -> ui.button:
     """The button for what a page is there for."""
-    return button(words, **given).props("unelevated", remove="outline")
+    return button(words, **options).props("unelevated", remove="outline")
 
 
 def small_button(words: str, *, icon: str | None = None, on_click: Any = None) -> ui.button:
@@ -271,10 +271,10 @@ def one_of(tables: Sequence[str], show: Callable[[int], None]) -> None:
     chosen.on_value_change(shown.refresh)
 
 
-def remarks(found: Mapping[str, Any]) -> None:
+def remarks(figures: Mapping[str, Any]) -> None:
     """The warnings and the notes of a result."""
-    warnings(found.get("warnings", ()))
-    for text in found.get("notes", ()):
+    warnings(figures.get("warnings", ()))
+    for text in figures.get("notes", ()):
         note(text)
 
 

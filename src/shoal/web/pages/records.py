@@ -165,7 +165,7 @@ class RecordsPage:
         return self._form.values_of("drop") or [] if self._data.value in self._workbench.datasets else []
 
     def _submit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             self._desk.submit("microaggregate", self._request())
 
     def _request(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class RecordsPage:
         write_back(self._workbench, job)
 
 
-def k_facts(found: dict[str, Any]) -> list[tuple[str, int, str]]:
+def k_facts(figures: dict[str, Any]) -> list[tuple[str, int, str]]:
     """K of a release with the columns it is counted over, and that of the protected columns alone if it is another.
 
     Good is only what was asked for, and nobody alone.
@@ -222,16 +222,18 @@ def k_facts(found: dict[str, Any]) -> list[tuple[str, int, str]]:
     >>> k_facts({"k": 5, "k_release": 1, "k_protected": 5, "quasi": ["age", "zip"], "quasi_guessed": True})
     [('K of the release over age, zip, all that could be known', 1, 'bad'), ('K over the protected columns alone', 5, 'good')]
     """
-    over = ", ".join(found["quasi"]) + (", all that could be known" if found.get("quasi_guessed") else "")
-    facts = [(f"K of the release over {over}", found["k_release"], _tone(found["k_release"], found["k"]))]
-    alone = found.get("k_protected", found["k_release"])
-    if alone != found["k_release"]:
-        facts.append((DEFINITIONS["k_protected"].name, alone, _tone(alone, found["k"])))
+    over = ", ".join(figures["quasi"]) + (", all that could be known" if figures.get("quasi_guessed") else "")
+    facts = [
+        (f"K of the release over {over}", figures["k_release"], _tone(figures["k_release"], figures["k"]))
+    ]
+    alone = figures.get("k_protected", figures["k_release"])
+    if alone != figures["k_release"]:
+        facts.append((DEFINITIONS["k_protected"].name, alone, _tone(alone, figures["k"])))
     return facts
 
 
-def _tone(reached: int, asked: int) -> str:
-    return "good" if reached >= max(2, asked) else "bad"
+def _tone(reached: int, required: int) -> str:
+    return "good" if reached >= max(2, required) else "bad"
 
 
 def _apart(some: list[str], others: list[str], what: str) -> None:

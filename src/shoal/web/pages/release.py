@@ -82,7 +82,7 @@ def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str]
         if open_now is None:
             ui.notify("the connection was closed; connect again", type="warning")
             return
-        with parts.telling():
+        with parts.showing_errors():
             secrets = workbench.connections.secrets()
             job = workbench.board.submit(kind, request(open_now.name), secrets=secrets)
             button.disable()

@@ -66,13 +66,13 @@ def register(workbench: Workbench) -> None:
             )
 
         def remove(job: Job) -> None:
-            with parts.telling():
+            with parts.showing_errors():
                 workbench.board.set_aside(job.run)
                 removal.offer_undo(f"'{job.title}' was removed", lambda: restore(job))
             listed.refresh()
 
         def restore(job: Job) -> None:
-            with parts.telling():
+            with parts.showing_errors():
                 workbench.board.restore(job.run)
             listed.refresh()
 

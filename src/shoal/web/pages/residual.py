@@ -10,9 +10,9 @@ from shoal.report.definitions import Definitions, in_words
 from shoal.web.pages import parts
 
 
-def residual_risk(found: dict[str, Any], definitions: Definitions) -> None:
+def residual_risk(figures: dict[str, Any], definitions: Definitions) -> None:
     """The risk that is left over all that could be known, beside what was asked for."""
-    below, k = found.get("below") or {}, found.get("k")
+    below, k = figures.get("below") or {}, figures.get("k")
     if not below:
         return
     parts.strong("Risk that is left")
@@ -21,7 +21,7 @@ def residual_risk(found: dict[str, Any], definitions: Definitions) -> None:
             (f"in crowds below {size}", people, "bad" if people and k and int(size) <= k else "")
             for size, people in below.items()
         ]
-        + in_words(definitions, found, ("maximum_risk", "average_risk"))
+        + in_words(definitions, figures, ("maximum_risk", "average_risk"))
     )
 
 

@@ -199,7 +199,7 @@ class RunPanel:
         )
 
     def _confirm(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             self._workbench.board.confirm(self._job.run)
         self._finish()
 

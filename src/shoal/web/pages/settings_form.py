@@ -24,7 +24,7 @@ Own = Callable[[SettingField, Any], Callable[[], Any]]
 class SettingsForm:
     """Fields for the settings of an operation; ``values`` is what stands in them.
 
-    ``columns`` are those to choose among, ``asked`` what stood in the form before, ``suggested`` what the data suggest.
+    ``columns`` are those to choose among, ``request`` what stood in the form before, ``suggested`` what the data suggest.
     ``without`` names settings that the page asks for elsewhere, ``own`` those it draws itself. Where the page itself
     asks for what matters, settings without a section are ``folded`` away under a heading, too; sections that nobody should have
     to look for are ``opened``. ``data_field`` is how a page asks for further data.
@@ -34,7 +34,7 @@ class SettingsForm:
         self,
         operation: Operation,
         columns: Sequence[str],
-        asked: Mapping[str, Any],
+        request: Mapping[str, Any],
         *,
         suggested: Mapping[str, Any] | None = None,
         without: Sequence[str] = (),
@@ -46,7 +46,7 @@ class SettingsForm:
         self._columns = list(columns)
         self._values: dict[str, Callable[[], Any]] = {}
         self._suggested = suggested or {}
-        self._asked = asked
+        self._asked = request
         self._registry = operation.registry
         self._data_field = data_field
         sections: dict[str, list[SettingField]] = {}
@@ -57,7 +57,7 @@ class SettingsForm:
             if section in _OPEN:
                 self._draw_all(items, own or {})
                 continue
-            with parts.folded(section, unfolded=section in opened or self._was_asked(items)):
+            with parts.folded(section, unfolded=section in opened or self._was_set(items)):
                 with ui.column().classes("full-width gap-3 shoal-hinted"):
                     self._draw_all(items, own or {})
 
@@ -79,7 +79,7 @@ class SettingsForm:
         """What stands in one field."""
         return self._values[name]()
 
-    def _was_asked(self, items: Sequence[SettingField]) -> bool:
+    def _was_set(self, items: Sequence[SettingField]) -> bool:
         """Whether somebody has set one of these, who wants to see it again, or has said of a column that it is this."""
         said = any(item.name == "unit" and self._suggested.get("unit") for item in items)
         return said or any(self._asked.get(item.name) not in (None, item.default, [], {}) for item in items)

@@ -94,7 +94,7 @@ class StepsPage:
 
         place = self._workbench.workspace.incoming(NAME)
         await event.file.save(place)
-        with parts.telling():
+        with parts.showing_errors():
             await run.io_bound(open_project, self._workbench, place)
         self._listed.refresh()
 
@@ -103,7 +103,7 @@ class StepsPage:
         button.set_enabled(possible)
 
     def _do(self, change: Callable[[], None]) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             change()
         self._listed.refresh()
 
@@ -136,5 +136,5 @@ class StepsPage:
         button.set_enabled(possible)
 
     def _download(self, form: Form) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             ui.download(self._project.written(form).encode(), form)

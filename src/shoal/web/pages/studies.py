@@ -66,7 +66,7 @@ class StudiesPage:
         quick = bool(self._quick.value)
         name = f"{study.name}-quick" if quick else study.name
         try:
-            now = standing(study, Scope(quick=quick), self._workbench.workspace.place("studies", name))
+            now = standing(study, Scope(quick=quick), self._workbench.workspace.path("studies", name))
         except InputError as missing:
             parts.warning(str(missing))
             return
@@ -74,7 +74,7 @@ class StudiesPage:
         parts.quiet(f"{now.done} of {now.total} steps are done{left}.").props('data-test="standing"')
 
     def _submit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             minutes = self._minutes.value
             self._desk.submit(
                 "study",

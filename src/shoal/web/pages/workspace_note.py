@@ -21,7 +21,7 @@ def temporary_workspace(workbench: Workbench) -> None:
                 parts.button("Keep this workspace", icon="save", on_click=keep)
 
     def keep() -> None:
-        with parts.telling():
+        with parts.showing_errors():
             keeping.keep()
         shown.refresh()
 

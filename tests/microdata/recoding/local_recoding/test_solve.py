@@ -28,7 +28,11 @@ def classes(problem: Problem, found: Recoding) -> dict[tuple, list[tuple[int, in
     """The tuples of each class of the release with their records, by labels."""
     by_labels: dict[tuple, list[tuple[int, int]]] = {}
     for item, records, levels, kept in zip(
-        found.tuples.tolist(), found.records.tolist(), found.levels.tolist(), found.kept.tolist(), strict=True
+        found.tuples.tolist(),
+        found.records.tolist(),
+        found.levels.tolist(),
+        found.released.tolist(),
+        strict=True,
     ):
         labels = tuple(
             tree.rows[leaf][level]
@@ -44,7 +48,11 @@ def loss_by_hand(problem: Problem, found: Recoding) -> float:
     """What the pieces lose, from their labels."""
     total = 0.0
     for item, records, levels, kept in zip(
-        found.tuples.tolist(), found.records.tolist(), found.levels.tolist(), found.kept.tolist(), strict=True
+        found.tuples.tolist(),
+        found.records.tolist(),
+        found.levels.tolist(),
+        found.released.tolist(),
+        strict=True,
     ):
         for column, tree in enumerate(problem.hierarchies):
             row, level = tree.rows[problem.keys[item, column]], levels[column]
@@ -69,7 +77,7 @@ def expect_sound(problem: Problem, found: Recoding) -> None:
         tuples, records = [item for item, _ in members], sum(count for _, count in members)
         people = records if alone else plain.distinct_people(problem, tuples)
         assert people >= problem.k if labels else people <= problem.limit
-    assert found.kept.any()
+    assert found.released.any()
     assert found.value == pytest.approx(loss_by_hand(problem, found), abs=1e-9)
 
 
@@ -179,7 +187,7 @@ def test_those_kept_without_keys_are_enough_people():
     columns = [np.array([0] * 9 + [1] * 9 + [2, 3, 4, 5]), rng.integers(0, 6, 22)]
     problem = Problem.of(columns, [tree, tree], k=4, limit=22, keep_suppressed=True)
     found = solve(problem)
-    out = int(found.records[~found.kept].sum())
+    out = int(found.records[~found.released].sum())
     assert out == 0 or out >= 4
 
 

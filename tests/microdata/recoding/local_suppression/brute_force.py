@@ -139,7 +139,7 @@ def labels(problem: Problem, found: Recoding) -> list[tuple[tuple[tuple[int, int
             node = hierarchy.nodes[levels[j]][problem.keys[t, j]]
             leaves = np.flatnonzero(hierarchy.nodes[levels[j]] == node)
             label.append((int(leaves[0]), int(leaves[-1])))
-        if found.kept[number]:
+        if found.released[number]:
             made.append((tuple(label), number))
     return made
 
@@ -179,7 +179,7 @@ def check(problem: Problem, found: Recoding) -> None:
     assert all(given[t] == records for t, records in enumerate(problem.records))
     assert all(records > 0 for records in found.records)
     assert min(classes.values(), default=problem.k) >= problem.k
-    assert found.records[~found.kept].sum() <= problem.limit
+    assert found.records[~found.released].sum() <= problem.limit
     assert np.isclose(found.value, loss_of(problem, found))
 
 
@@ -188,7 +188,7 @@ def loss_of(problem: Problem, found: Recoding) -> float:
     kept, blank = rates(problem)
     total = 0.0
     for t, records, levels, is_kept in zip(
-        found.tuples, found.records, found.levels, found.kept, strict=True
+        found.tuples, found.records, found.levels, found.released, strict=True
     ):
         own = kept[np.flatnonzero(problem.tuple_of == t)[0]]
         lost = np.where(levels == np.array(problem.lowest), own, blank) if is_kept else blank

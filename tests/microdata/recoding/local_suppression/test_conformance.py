@@ -31,7 +31,12 @@ SUITE = conformance.Suite(
     registry=Registry("local suppression", [METHODS["local-suppression"]]),
     problems=[*(lambda seed=seed: small(seed) for seed in SMALL), medium],
     verify=check,
-    payload=lambda found: (found.value, found.levels.tolist(), found.records.tolist(), found.kept.tolist()),
+    payload=lambda found: (
+        found.value,
+        found.levels.tolist(),
+        found.records.tolist(),
+        found.released.tolist(),
+    ),
     refused=[
         lambda: Problem.of([np.array([0, 0, 1])], [Hierarchy([("f",), ("m",)])], k=2, highest=(0,)),
         lambda: Problem.of([np.array([0, 0, 1])], [Hierarchy([("f",), ("m",)])], k=2, measure="class-size"),

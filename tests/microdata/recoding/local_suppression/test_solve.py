@@ -106,7 +106,9 @@ def test_people_with_several_records_are_counted_once(seed):
     persons: dict[object, set[int]] = {}
     out: set[int] = set()
     level_of = {}
-    for t, records, levels, kept in zip(found.tuples, found.records, found.levels, found.kept, strict=True):
+    for t, records, levels, kept in zip(
+        found.tuples, found.records, found.levels, found.released, strict=True
+    ):
         if records == problem.records[t]:
             level_of[int(t)] = tuple(levels) if kept else None
     for i, t in enumerate(problem.tuple_of):

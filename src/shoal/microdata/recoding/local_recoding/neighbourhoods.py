@@ -31,9 +31,9 @@ _BLOCKS = 8
 _SPARE = 8
 
 
-def improved(found: Grouping, run: Run, seeds: Seeds, threads: int, *, bound: float | None) -> Grouping:
+def improved(grouping: Grouping, run: Run, seeds: Seeds, threads: int, *, bound: float | None) -> Grouping:
     """Better groups, or the same; everything that was allowed stays so."""
-    search = _Search(found)
+    search = _Search(grouping)
     with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
         number = idle = 0
         # Twice as many turns as it takes to begin at every group once.
@@ -46,7 +46,7 @@ def improved(found: Grouping, run: Run, seeds: Seeds, threads: int, *, bound: fl
             run.spend(spent)
             idle = 0 if run.value is None or search.value < run.value else idle + 1
             run.report(search.value, bound=bound)
-    return replace(found, groups=search.groups())
+    return replace(grouping, groups=search.groups())
 
 
 class _Search:
@@ -56,26 +56,26 @@ class _Search:
     fails goes back to what it was.
     """
 
-    def __init__(self, found: Grouping) -> None:
-        problem = found.items.problem
-        self.found, self.spans, self.problem = found, found.items.spans, problem
-        described = found.described()
+    def __init__(self, grouping: Grouping) -> None:
+        problem = grouping.items.problem
+        self.found, self.spans, self.problem = grouping, grouping.items.spans, problem
+        described = grouping.described()
         few = np.flatnonzero((described.people < problem.k) & (described.records > 0))
-        self.fixed = np.isin(found.groups, few)
+        self.fixed = np.isin(grouping.groups, few)
         self.loss_of_fixed = float((described.records[few] * described.rates[few]).sum())
-        self.size = max(found.size, problem.units // problem.k) + _SPARE
+        self.size = max(grouping.size, problem.units // problem.k) + _SPARE
         self.usable = np.ones(self.size, dtype=bool)
         self.usable[few] = False
-        self.field = self._field(np.where(self.fixed, -1, found.groups))
+        self.field = self._field(np.where(self.fixed, -1, grouping.groups))
         self.models = any(isinstance(model, ValueModel) for model in problem.models)
-        self.room = problem.limit - found.people(kept=False)
+        self.room = problem.limit - grouping.people(released=False)
         if problem.keep_suppressed or problem.spread is not None or self.models:
             self.room = 0
         self.most = self.size
         for risk in problem.average_risks:
             # With nobody more left out and no more groups than now allowed, the average risk stays within its limit.
             self.room = 0
-            self.most = min(self.most, int(risk.limit * found.people(kept=True)) - few.size)
+            self.most = min(self.most, int(risk.limit * grouping.people(released=True)) - few.size)
 
     @property
     def alive(self) -> int:

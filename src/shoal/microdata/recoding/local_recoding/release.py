@@ -69,9 +69,9 @@ class Grouping:
         np.minimum.at(least, self.pieces.items, own)
         return least
 
-    def people(self, *, kept: bool) -> int:
+    def people(self, *, released: bool) -> int:
         """How many people have a record that is kept, or that is left out."""
-        chosen = (self.groups >= 0) == kept
+        chosen = (self.groups >= 0) == released
         if self.items.divisible:
             return int(self.pieces.people[chosen].sum())
         return self.items.people_in(self.pieces.items[chosen])

@@ -167,33 +167,33 @@ def _layered(items: Items, k: int) -> Grouping:
     return Grouping(items, pieces, groups[pieces.items])
 
 
-def _allowed(found: Grouping) -> bool:
+def _allowed(grouping: Grouping) -> bool:
     """Whether few enough are left out, something is released, and what concerns all of it holds."""
-    problem = found.items.problem
-    if found.size == 0 or found.people(kept=False) > problem.limit:
+    problem = grouping.items.problem
+    if grouping.size == 0 or grouping.people(released=False) > problem.limit:
         return False
-    classes, kept = np.unique(found.groups[found.groups >= 0]).size, found.people(kept=True)
+    classes, kept = np.unique(grouping.groups[grouping.groups >= 0]).size, grouping.people(released=True)
     if not all(risk.allows(classes, kept) for risk in problem.average_risks):
         return False
-    return not problem.keep_suppressed or _may_be_kept(found)
+    return not problem.keep_suppressed or _may_form_class(grouping)
 
 
-def _may_be_kept(found: Grouping) -> bool:
+def _may_form_class(grouping: Grouping) -> bool:
     """Whether those left out could be released as one class without keys."""
-    out = found.groups < 0
+    out = grouping.groups < 0
     if not out.any():
         return True
-    items = found.items
+    items = grouping.items
     if items.divisible:
-        return int(found.pieces.people[out].sum()) >= items.problem.k
-    return not failing(items, np.where(out, 0, -1)[np.argsort(found.pieces.items)], 1).any()
+        return int(grouping.pieces.people[out].sum()) >= items.problem.k
+    return not failing(items, np.where(out, 0, -1)[np.argsort(grouping.pieces.items)], 1).any()
 
 
 def _started(items: Items, start: "Recoding | Levels") -> Grouping | None:
     """The groups of a recoding that was given, if it meets the demands."""
     problem = items.problem
     if isinstance(start, Recoding):
-        tuples, records, kept = start.tuples, start.records, start.kept
+        tuples, records, kept = start.tuples, start.records, start.released
         levels = start.levels.astype(np.int64)
     else:
         tuples = np.flatnonzero(problem.records > 0)
@@ -242,9 +242,9 @@ def _better(one: Grouping | None, other: Grouping | None) -> Grouping | None:
     return other if other.value < one.value else one
 
 
-def _as_recoding(found: Grouping, bound: float | None, run: Run) -> Recoding:
-    tuples, records, groups = found.in_tuples()
-    value = found.value
+def _as_recoding(grouping: Grouping, bound: float | None, run: Run) -> Recoding:
+    tuples, records, groups = grouping.in_tuples()
+    value = grouping.value
     if run.value is not None and abs(run.value - value) <= _EQUAL * max(1.0, abs(value)):
         # The search adds up the same losses in another order.
         value = run.value
@@ -260,8 +260,8 @@ def _as_recoding(found: Grouping, bound: float | None, run: Run) -> Recoding:
         optimal=optimal,
         tuples=tuples,
         records=records,
-        levels=found.levels()[groups],
-        kept=groups >= 0,
+        levels=grouping.levels()[groups],
+        released=groups >= 0,
         **run.closing(),
     )
 

@@ -144,15 +144,15 @@ def best_of_pairs(
     return (found if _is_release(instance, patterns, found) else None), bound, iterations
 
 
-def _is_release(instance: Instance, patterns: Patterns, found: Assignment) -> bool:
-    kept = found.masks != LEFT_OUT
-    used = patterns.numbers[found.rows[kept], found.masks[kept]]
-    people = np.bincount(used, weights=found.records[kept])
-    given = np.bincount(found.rows, weights=found.records, minlength=instance.size)
+def _is_release(instance: Instance, patterns: Patterns, assignment: Assignment) -> bool:
+    kept = assignment.masks != LEFT_OUT
+    used = patterns.numbers[assignment.rows[kept], assignment.masks[kept]]
+    people = np.bincount(used, weights=assignment.records[kept])
+    given = np.bincount(assignment.rows, weights=assignment.records, minlength=instance.size)
     return bool(
         (people[people > 0] >= instance.problem.k).all()
         and (given == instance.records).all()
-        and found.people_left_out(instance) <= instance.limit
+        and assignment.people_left_out(instance) <= instance.limit
     )
 
 

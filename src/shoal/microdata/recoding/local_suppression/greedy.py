@@ -100,13 +100,13 @@ class _Release:
         self.mask_of[rows] = LEFT_OUT
         self.rest = np.setdiff1d(self.rest, rows)
 
-    def layer(self, place: int, lacking: int) -> None:
+    def layer(self, mask: int, lacking: int) -> None:
         """Blank all that come to k people under this mask if so many are given to each group."""
         instance = self.instance
         givers = self.givers if lacking else self.givers[:0]
         spare = self.spare if lacking else self.spare[:0]
         rows = np.concatenate([self.rest, givers])
-        groups, first = self.masks.groups(int(self.masks.bits[place]), rows)
+        groups, first = self.masks.groups(int(self.masks.bits[mask]), rows)
         taken = np.zeros(givers.size, dtype=np.int64)
         chosen = fill_groups(
             groups,
@@ -119,14 +119,14 @@ class _Release:
             taken,
         )
         done = chosen[groups[: self.rest.size]]
-        self.mask_of[self.rest[done]] = place
+        self.mask_of[self.rest[done]] = mask
         self.rest = self.rest[~done]
-        self._give(givers, place, taken)
+        self._give(givers, mask, taken)
 
-    def _give(self, givers: np.ndarray, place: int, taken: np.ndarray) -> None:
+    def _give(self, givers: np.ndarray, mask: int, taken: np.ndarray) -> None:
         if taken.any():
             gave = np.flatnonzero(taken)
-            self.given.append((givers[gave], place, taken[gave]))
+            self.given.append((givers[gave], mask, taken[gave]))
             self.spare = self.spare - taken
             some = self.spare > 0
             self.givers, self.spare = self.givers[some], self.spare[some]

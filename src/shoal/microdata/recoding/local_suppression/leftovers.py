@@ -45,9 +45,9 @@ class _Parts:
         own = np.where(self.instance.splittable[rows], records, self.instance.people[rows])
         return int(own.sum())
 
-    def _add(self, rows: np.ndarray, place: int, records: np.ndarray) -> None:
+    def _add(self, rows: np.ndarray, mask: int, records: np.ndarray) -> None:
         self.rows = np.concatenate([self.rows, rows])
-        self.places = np.concatenate([self.places, np.full(rows.size, place)])
+        self.places = np.concatenate([self.places, np.full(rows.size, mask)])
         self.records = np.concatenate([self.records, records])
 
     def join(self, row: int) -> bool:
@@ -66,8 +66,8 @@ class _Parts:
                 return True
         return False
 
-    def _alike(self, row: int, place: int, others: np.ndarray) -> np.ndarray:
-        blanked = self.masks.columns(int(self.masks.bits[place]))
+    def _alike(self, row: int, mask: int, others: np.ndarray) -> np.ndarray:
+        blanked = self.masks.columns(int(self.masks.bits[mask]))
         seen = np.setdiff1d(np.arange(self.instance.nodes.shape[1]), blanked)
         nodes = self.instance.nodes
         same: np.ndarray = (nodes[np.ix_(others, seen)] == nodes[row, seen]).all(axis=1)

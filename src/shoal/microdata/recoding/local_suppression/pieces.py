@@ -35,5 +35,5 @@ def pieces(masks: Masks, assignment: Assignment) -> dict[str, Any]:
         "tuples": of_tuple[order],
         "records": records[order],
         "levels": levels[order],
-        "kept": kept[order],
+        "released": kept[order],
     }

@@ -85,25 +85,25 @@ def first_release(masks: Masks) -> Assignment:
     return made
 
 
-def _failing_rows(masks: Masks, demands: Demands, made: Assignment) -> np.ndarray:
+def _failing_rows(masks: Masks, demands: Demands, assignment: Assignment) -> np.ndarray:
     """The combinations in classes that may not be released."""
     found = []
-    for place in np.unique(made.masks[made.masks != LEFT_OUT]).tolist():
-        rows = made.rows[made.masks == place]
+    for place in np.unique(assignment.masks[assignment.masks != LEFT_OUT]).tolist():
+        rows = assignment.rows[assignment.masks == place]
         groups, first = masks.groups(int(masks.bits[place]), rows)
         found.append(rows[demands.failing(rows, groups, first.size)[groups]])
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
-def average_allowed(masks: Masks, made: Assignment) -> bool:
+def average_allowed(masks: Masks, assignment: Assignment) -> bool:
     """Whether the release as a whole is within the limits on average risk."""
     instance = masks.instance
     risks = instance.problem.average_risks
-    kept = made.masks != LEFT_OUT
-    people = int(instance.people[np.unique(made.rows[kept])].sum())
+    kept = assignment.masks != LEFT_OUT
+    people = int(instance.people[np.unique(assignment.rows[kept])].sum())
     classes = sum(
-        masks.groups(int(masks.bits[place]), made.rows[made.masks == place])[1].size
-        for place in np.unique(made.masks[kept]).tolist()
+        masks.groups(int(masks.bits[place]), assignment.rows[assignment.masks == place])[1].size
+        for place in np.unique(assignment.masks[kept]).tolist()
     )
     return all(risk.allows(classes, people) for risk in risks)
 
@@ -138,8 +138,8 @@ class Joining:
                 self._classes[self._key(row, place)].add(row)
         self._open = np.flatnonzero([place > 0 for place in self.place_of])
 
-    def _key(self, row: int, place: int) -> tuple[int, tuple[int, ...]]:
-        return place, tuple(self.instance.nodes[row, list(self._columns[place])].tolist())
+    def _key(self, row: int, mask: int) -> tuple[int, tuple[int, ...]]:
+        return mask, tuple(self.instance.nodes[row, list(self._columns[mask])].tolist())
 
     @property
     def idle(self) -> bool:

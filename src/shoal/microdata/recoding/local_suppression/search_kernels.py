@@ -59,28 +59,28 @@ def _spare(search: Search, row: int) -> int:
 
 
 @kernel
-def shift(search: Search, row: int, place: int, amount: int) -> float:
+def shift(search: Search, row: int, mask: int, amount: int) -> float:
     """Put so many records of a combination under a mask, or take them away if negative; what that costs."""
-    if place < 0:
+    if mask < 0:
         touched = abs(amount) if search.splittable[row] else search.touched[row]
         search.room[0] -= touched if amount > 0 else -touched
         search.out[row] += amount
         return amount * search.leave[row]
     before = _spare(search, row)
-    search.amounts[row, place] += amount
+    search.amounts[row, mask] += amount
     if amount > 0 and (
-        search.mainly[row] < 0 or search.amounts[row, place] >= search.amounts[row, search.mainly[row]]
+        search.mainly[row] < 0 or search.amounts[row, mask] >= search.amounts[row, search.mainly[row]]
     ):
-        search.mainly[row] = place
+        search.mainly[row] = mask
     weight = _weight(search, row, abs(amount))
-    search.people[search.numbers[row, place]] += weight if amount > 0 else -weight
-    if place == 0:
+    search.people[search.numbers[row, mask]] += weight if amount > 0 else -weight
+    if mask == 0:
         change = _spare(search, row) - before
         if change != 0:
             for other in range(1, search.numbers.shape[1]):
                 if search.numbers[row, other] >= 0:
                     search.spare[search.numbers[row, other]] += change
-    return amount * search.costs[search.kinds[row], place]
+    return amount * search.costs[search.kinds[row], mask]
 
 
 class _Log(NamedTuple):
@@ -103,13 +103,13 @@ def _new_log() -> _Log:
 
 
 @kernel
-def _do(search: Search, log: _Log, row: int, place: int, amount: int) -> bool:
+def _do(search: Search, log: _Log, row: int, mask: int, amount: int) -> bool:
     number = log.size[0]
     if number == _STEPS:
         return False
-    log.rows[number], log.places[number], log.amounts[number] = row, place, amount
+    log.rows[number], log.places[number], log.amounts[number] = row, mask, amount
     log.size[0] = number + 1
-    log.change[0] += shift(search, row, place, amount)
+    log.change[0] += shift(search, row, mask, amount)
     return True
 
 
@@ -121,11 +121,11 @@ def _undo(search: Search, log: _Log) -> None:
 
 @kernel
 def _free_part(
-    search: Search, log: _Log, row: int, place: int, freed: np.ndarray, waiting: np.ndarray, count: int
+    search: Search, log: _Log, row: int, mask: int, freed: np.ndarray, waiting: np.ndarray, count: int
 ) -> int:
     """Take back what is under a mask; how many combinations are free then, or −1 if there is no room for more."""
-    amount = search.out[row] if place < 0 else search.amounts[row, place]
-    if not _do(search, log, row, place, -amount):
+    amount = search.out[row] if mask < 0 else search.amounts[row, mask]
+    if not _do(search, log, row, mask, -amount):
         return -1
     for number in range(count):
         if freed[number] == row:

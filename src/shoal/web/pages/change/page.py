@@ -106,7 +106,7 @@ class ChangePage:
         )
 
     def _submit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             asked = {**self._table.request(self._kind), **self._form.values}
             asked.pop("value", None) if self._kind == "perturb-table" else None
             if not asked.get("dimensions") and asked.get("source") in (None, "aggregated"):

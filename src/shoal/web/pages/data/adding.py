@@ -70,7 +70,7 @@ class Adding:
         name = event.file.name
         if name.lower().endswith((".db", ".sqlite", ".sqlite3")):
             taken = [path.stem for path in workspace.shelf("databases").iterdir()]
-            await event.file.save(workspace.place("databases", f"{plain_name(name, taken)}.db"))
+            await event.file.save(workspace.path("databases", f"{plain_name(name, taken)}.db"))
             self._upload.reset()
             ui.notify(f"'{name}' is a database: connect to it under Database", type="info")
             self._received_database()
@@ -95,7 +95,7 @@ class Adding:
             {
                 "file": place.name,
                 "title": name[:200],
-                **said(options),
+                **chosen_signs(options),
             }
         )
 
@@ -154,7 +154,7 @@ class Adding:
                 }
                 # Only what can be seen counts: the fields of people are none of the slots' business.
                 fields = {"tables": tables, "population": population, "seed": seed, **own[what.value]}
-                with parts.telling():
+                with parts.showing_errors():
                     request: dict[str, Any] = {key: field.whole for key, field in fields.items()}
                     if what.value == "people":
                         request |= {"distribution": distribution.value, "sex": sex.value or None}
@@ -184,7 +184,7 @@ class Adding:
         """Start to bring something in, and show that it is coming."""
         board = self._workbench.board
         assert self._waiting is not None
-        with parts.telling(), self._waiting:
+        with parts.showing_errors(), self._waiting:
             job = board.submit(kind, request, secrets=self._workbench.connections.secrets())
             with ui.card().classes("shoal-card") as card:
                 with ui.row().classes("items-center gap-3 full-width no-wrap"):
@@ -210,7 +210,7 @@ class Adding:
             )
 
 
-def said(options: dict[str, Any]) -> dict[str, Any]:
+def chosen_signs(options: dict[str, Any]) -> dict[str, Any]:
     """What somebody has said of how a file is written; a header row of 0 is said, too: there is none.
 
     >>> said({"separator": "", "sheet": None, "header_row": 0, "decimal": ","})

@@ -49,7 +49,7 @@ class ColumnRoles:
                 parts.quiet(_count(dataset.missing, place)).classes("number")
 
     def _set(self, roles: dict[str, str]) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             self._workbench.datasets.set_roles(self._name, roles)
 
     def _tick(self, names: Collection[str] = ()) -> None:
@@ -57,7 +57,7 @@ class ColumnRoles:
             box.set_value(name in names)
 
     def _set_ticked(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             names = [name for name, box in self._boxes.items() if box.value]
             if not names:
                 raise InputError("tick the columns whose role is to be set")
@@ -65,9 +65,9 @@ class ColumnRoles:
             self._listed.refresh()
 
 
-def _count(counts: tuple[int, ...], place: int) -> str:
+def _count(counts: tuple[int, ...], position: int) -> str:
     """A count of a column; data of an older workspace have none."""
-    return f"{counts[place]:,}" if place < len(counts) else "–"
+    return f"{counts[position]:,}" if position < len(counts) else "–"
 
 
 def _why(dataset: Dataset, name: str) -> str:

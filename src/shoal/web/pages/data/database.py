@@ -142,7 +142,7 @@ class DatabaseForm:
     async def refresh_tables(self) -> None:
         """List the tables again."""
         current = self._workbench.connections.current
-        with parts.telling():
+        with parts.showing_errors():
             if current is not None:
                 await run.io_bound(self._workbench.connections.refresh, current.name)
         self.form.refresh()

@@ -123,7 +123,7 @@ class DataPage:
         )
 
     def _remove(self, names: list[str]) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             for name in names:
                 self._workbench.datasets.set_aside(name)
         self._gone_or_back()
@@ -131,7 +131,7 @@ class DataPage:
         removal.offer_undo(what, lambda: self._restore(names))
 
     def _restore(self, names: list[str]) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             for name in names:
                 self._workbench.datasets.restore(name)
             self._chosen = names[0]

@@ -122,7 +122,7 @@ class PerturbPage:
         return self._form.values_of("drop") or [] if self._data.value in self._workbench.datasets else []
 
     def _submit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             request = {
                 "data": self._data.value,
                 "method": self._picker.method,

@@ -55,20 +55,20 @@ def present_perturbed(workbench: Workbench, job: Job) -> None:
     write_back(workbench, job)
 
 
-def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
-    strata = [("strata", found["strata"])] if found["strata"] > 1 else []
+def _facts(figures: dict[str, Any]) -> list[tuple[Any, ...]]:
+    strata = [("strata", figures["strata"])] if figures["strata"] > 1 else []
     return [
         (
             "randomness",
-            "a secret" if found["for_release"] else "a seed: not for release",
-            "good" if found["for_release"] else "bad",
+            "a secret" if figures["for_release"] else "a seed: not for release",
+            "good" if figures["for_release"] else "bad",
         ),
         (
             "promises, each checked on the release",
-            f"{sum(one['kept'] for one in found['promises'])} of {len(found['promises'])} hold",
-            "good" if all(one["kept"] for one in found["promises"]) else "bad",
+            f"{sum(one['kept'] for one in figures['promises'])} of {len(figures['promises'])} hold",
+            "good" if all(one["kept"] for one in figures["promises"]) else "bad",
         ),
-        ("method", found["method"]),
-        ("records", found["records"]),
+        ("method", figures["method"]),
+        ("records", figures["records"]),
         *strata,
     ]

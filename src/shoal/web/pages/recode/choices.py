@@ -17,11 +17,11 @@ _LISTED = 60
 Choice = Mapping[str, Any]
 
 
-def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
+def choices(figures: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
     """What else could be had: a table of neighbours, and the front as a chart and a table."""
-    if not found.get("neighbours"):
+    if not figures.get("neighbours"):
         return
-    keys, front, many = found["quasi"], found["front"] or [], units_in_words(found.get("unit"))[1]
+    keys, front, many = figures["quasi"], figures["front"] or [], units_in_words(figures.get("unit"))[1]
     heading = "One level finer or coarser"
     parts.strong(heading)
     _table(
@@ -36,9 +36,9 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
                 one["people_left_out"],
                 one["records_left_out"],
             )
-            for one in found["neighbours"]
+            for one in figures["neighbours"]
         ],
-        found["neighbours"],
+        figures["neighbours"],
         take,
     )
     heading = f"Loss against {many} left out"
@@ -46,7 +46,7 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
     if not front:
         parts.note("There are too many recodings to look at all; their neighbours are above.")
         return
-    _map(found, front, take)
+    _map(figures, front, take)
     _table(
         heading,
         [*keys, "loss", "left out"],
@@ -57,7 +57,7 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
     parts.quiet("Levels of each key; press a line or a point to run it.")
 
 
-def request_of(asked: Mapping[str, Any], found: Mapping[str, Any], one: Choice) -> dict[str, Any]:
+def request_of(request: Mapping[str, Any], figures: Mapping[str, Any], one: Choice) -> dict[str, Any]:
     """The request of a run with the levels of a choice, and as many left out as they need.
 
     >>> found = {"quasi": ["age"], "people": 300}
@@ -65,13 +65,13 @@ def request_of(asked: Mapping[str, Any], found: Mapping[str, Any], one: Choice) 
     >>> request["levels"], request["method"], request["suppress"]
     ({'age': 2}, 'lattice', 0.003334)
     """
-    needed = math.ceil(1e6 * one["people_left_out"] / max(1, found["people"])) / 1e6
+    needed = math.ceil(1e6 * one["people_left_out"] / max(1, figures["people"])) / 1e6
     return {
-        **asked,
-        "levels": dict(zip(found["quasi"], one["levels"], strict=True)),
+        **request,
+        "levels": dict(zip(figures["quasi"], one["levels"], strict=True)),
         "method": "lattice",
         "options": {},
-        "suppress": min(1.0, max(asked["suppress"], needed)),
+        "suppress": min(1.0, max(request["suppress"], needed)),
     }
 
 
@@ -100,10 +100,10 @@ def _table(
                         attributes(button, aria_label=f"Run line {place + 1}: {name}")
 
 
-def _map(found: Mapping[str, Any], front: Sequence[Choice], take: Callable[[Choice], None]) -> None:
+def _map(figures: Mapping[str, Any], front: Sequence[Choice], take: Callable[[Choice], None]) -> None:
     series = [
         ("front", "line", front),
-        ("neighbours", "scatter", found["neighbours"]),
+        ("neighbours", "scatter", figures["neighbours"]),
     ]
     chart = parts.chart(
         {
@@ -126,7 +126,7 @@ def _map(found: Mapping[str, Any], front: Sequence[Choice], take: Callable[[Choi
                     "symbol": "diamond",
                     "symbolSize": 16,
                     "silent": True,
-                    "data": [[found["suppressed_people"], found["loss"]]],
+                    "data": [[figures["suppressed_people"], figures["loss"]]],
                 }
             ],
             "legend": parts.LEGEND,

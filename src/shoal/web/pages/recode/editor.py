@@ -187,7 +187,7 @@ class Editor:
 
     def _done(self) -> None:
         if self._labels != self._first:
-            with parts.telling():
+            with parts.showing_errors():
                 self._keep(self._labels)
         self._dialog.close()
 

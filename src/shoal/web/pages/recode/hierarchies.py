@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Orders = Mapping[str, Any]
 
 
-def hierarchy_of(datasets: Datasets, data: str, column: str, given: str | None, orders: Orders) -> "Proposal":
+def hierarchy_of(
+    datasets: Datasets, data: str, column: str, source: str | None, orders: Orders
+) -> "Proposal":
     """The hierarchy that a run would have for a key; an ``InputError`` as it would be."""
     import narwhals as nw
 
@@ -34,7 +36,7 @@ def hierarchy_of(datasets: Datasets, data: str, column: str, given: str | None, 
 
     frame = datasets.frame(data, [column])
     guesses = with_roles(guess_roles(frame), {column: datasets[data].roles[column]})
-    texts = {column: given} if given else {}
+    texts = {column: source} if source else {}
     own = {column: orders[column]} if column in orders else {}
     found = Keys.read(
         nw.from_native(frame, eager_only=True),
@@ -54,7 +56,7 @@ class KeyField:
         fields: DataFields,
         data: str,
         column: str,
-        given: str | None,
+        source: str | None,
         orders: Callable[[], Orders],
         seen: "dict[str, Proposal]",
     ) -> None:
@@ -65,7 +67,7 @@ class KeyField:
         self._orders = orders
         self._found: Proposal | None = None
         self._looks = 0
-        chosen = given if given and not is_rule(given) else ""
+        chosen = source if source and not is_rule(source) else ""
         with ui.column().classes("full-width gap-1") as self._box:
             attributes(self._box, data_key=column)
             with ui.row().classes("full-width items-center justify-between no-wrap gap-2"):
@@ -75,9 +77,9 @@ class KeyField:
             self._levels = parts.quiet("…").props('data-test="levels"').style("overflow-wrap: anywhere")
             self._wrong = ui.label().classes("shoal-error full-width").props('role="alert"')
             self._wrong.set_visibility(False)
-            with parts.folded(f"Another hierarchy for {column}", unfolded=bool(given)) as self._other:
+            with parts.folded(f"Another hierarchy for {column}", unfolded=bool(source)) as self._other:
                 with ui.column().classes("full-width gap-2 shoal-hinted"):
-                    self._rule = ui.input(f"Rule for {column}", value="" if chosen else given or "")
+                    self._rule = ui.input(f"Rule for {column}", value="" if chosen else source or "")
                     self._rule.props("outlined dense stack-label").classes("full-width")
                     attributes(self._rule, hint="like intervals(5,10,20,top=85), prefix(3,2), star")
                     self._rule.on("blur", self.look).on("keydown.enter", self.look)
@@ -139,7 +141,7 @@ class KeyField:
     def _edit(self) -> None:
         if self._found is None:
             return
-        with parts.telling():
+        with parts.showing_errors():
             edit_labels(self._column, Labels.of(self._found.hierarchy), self._keep)
 
     def _keep(self, labels: Labels) -> None:
@@ -162,13 +164,13 @@ class KeyHierarchies:
         self,
         fields: DataFields,
         data: str,
-        given: Mapping[str, str],
+        source: Mapping[str, str],
         keys: Callable[[], Sequence[str]],
         orders: Callable[[], Orders],
     ) -> None:
         self._fields = fields
         self._data = data
-        self._given = dict(given)
+        self._given = dict(source)
         self._keys = keys
         self._orders = orders
         self._shown: dict[str, KeyField] = {}

@@ -51,7 +51,7 @@ class Labels:
         """Another name for the label of a row, wherever it stands; a name that another label has merges the two."""
         self._check(level)
         label = self.rows[row][level]
-        return self._given(
+        return self._with_text(
             [place for place, other in enumerate(self.rows) if other[level] == label], level, text
         )
 
@@ -59,7 +59,7 @@ class Labels:
         """Another label for a value alone, or at a higher level for all that has the same label below it."""
         self._check(level)
         part = self.rows[row][level - 1]
-        return self._given(
+        return self._with_text(
             [place for place, other in enumerate(self.rows) if other[level - 1] == part], level, text
         )
 
@@ -109,7 +109,7 @@ class Labels:
 
         return hierarchy_text(Hierarchy(self.rows))
 
-    def _given(self, places: Sequence[int], level: int, text: str) -> "Labels":
+    def _with_text(self, places: Sequence[int], level: int, text: str) -> "Labels":
         text = text.strip()
         if not text:
             raise InputError(f"row {min(places) + 1} needs a label at level {level}")

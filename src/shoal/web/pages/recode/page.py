@@ -100,7 +100,7 @@ class RecodePage:
                 "ordinal": self._ordinal,
                 "models": model_field,
             },
-            data_field=self._files.asked,
+            data_field=self._files.field_of,
         )
 
     def _keys(self, item: SettingField, value: Any) -> Callable[[], Any]:
@@ -142,7 +142,7 @@ class RecodePage:
         return self._form.values_of("drop") or [] if self._data.value in self._workbench.datasets else []
 
     def _submit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             request: dict[str, Any] = {"data": self._data.value, **self._form.values}
             if not request["quasi"]:
                 raise InputError("choose the keys")
@@ -153,7 +153,7 @@ class RecodePage:
 
     def _take(self, job: Job, one: Choice) -> None:
         """Run another recoding, and show in the form what runs."""
-        with parts.telling():
+        with parts.showing_errors():
             request = request_of(job.request, job.summary, one)
             self._asked = request
             if self._data.value == request["data"]:
@@ -224,23 +224,23 @@ def _by_column(ordinal: Any) -> dict[str, Any]:
     return dict(read_orders(ordinal))
 
 
-def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
-    many = units_in_words(found.get("unit"))[1]
+def _facts(figures: dict[str, Any]) -> list[tuple[Any, ...]]:
+    many = units_in_words(figures.get("unit"))[1]
     return [
         (
-            f"K of the release over {', '.join(found['quasi'])}",
-            found["k_release"],
-            "good" if found["k_release"] >= max(2, found["k"]) else "bad",
+            f"K of the release over {', '.join(figures['quasi'])}",
+            figures["k_release"],
+            "good" if figures["k_release"] >= max(2, figures["k"]) else "bad",
         ),
-        *in_words(DEFINITIONS, found, ("k", "loss", "bound", "optimal", "records")),
-        (f"{many} left out, of {found['people']:,}", found["suppressed_people"]),
-        *in_words(DEFINITIONS, found, ("suppressed_cells", "blank_records")),
+        *in_words(DEFINITIONS, figures, ("k", "loss", "bound", "optimal", "records")),
+        (f"{many} left out, of {figures['people']:,}", figures["suppressed_people"]),
+        *in_words(DEFINITIONS, figures, ("suppressed_cells", "blank_records")),
         *[
             (
                 " of ".join(filter(None, (one["model"], one["column"]))) + ": the worst class",
                 f"{one['worst']:.4g}",
             )
-            for one in found["models"]
+            for one in figures["models"]
         ],
         *[
             (
@@ -248,32 +248,32 @@ def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
                 one["people"],
                 "bad" if one["people"] else "",
             )
-            for one in found["homogeneous"]
+            for one in figures["homogeneous"]
         ],
         *(
             []
-            if found["null"] == "own"
+            if figures["null"] == "own"
             else [
                 (
                     "K where a blank is a value",
-                    found["k_strict"],
-                    "bad" if found["k_strict"] < found["k"] else "",
+                    figures["k_strict"],
+                    "bad" if figures["k_strict"] < figures["k"] else "",
                 )
             ]
         ),
         *(
             []
-            if found["k_households"] is None
-            else [("households of the same composition, at least", found["k_households"])]
+            if figures["k_households"] is None
+            else [("households of the same composition, at least", figures["k_households"])]
         ),
         *(
             []
-            if found["averaged"] is None
+            if figures["averaged"] is None
             else [
-                (f"K with {', '.join(found['averaged']['columns'])}", found["averaged"]["k"]),
-                ("information loss of the averages", f"{found['averaged']['loss_percent']:.4g} %"),
+                (f"K with {', '.join(figures['averaged']['columns'])}", figures["averaged"]["k"]),
+                ("information loss of the averages", f"{figures['averaged']['loss_percent']:.4g} %"),
             ]
         ),
-        ("method", found["chosen"]),
-        ("stopped by", found["stopped_by"]),
+        ("method", figures["chosen"]),
+        ("stopped by", figures["stopped_by"]),
     ]

@@ -24,11 +24,11 @@ _MOST_BARS = 24
 class AnonymityForm:
     """Which tables, and what is measured of them."""
 
-    def __init__(self, workbench: Workbench, asked: dict[str, Any], data: str) -> None:
+    def __init__(self, workbench: Workbench, request: dict[str, Any], data: str) -> None:
         self._workbench = workbench
-        self._asked = asked
+        self._asked = request
         names = workbench.datasets.names()
-        chosen = [name for name in asked.get("data", [data]) if name in names] or names[:1]
+        chosen = [name for name in request.get("data", [data]) if name in names] or names[:1]
         self._data = parts.several(
             names, "Data (several tables at once)", chosen, lambda: self._columns.refresh()
         )
@@ -62,7 +62,7 @@ class AnonymityForm:
             suggested={"quasi": found[0].quasi if found else []},
             without=("data",),
             own={"models": model_field},
-            data_field=DataFields(self._workbench).asked,
+            data_field=DataFields(self._workbench).field_of,
         )
 
 
@@ -93,11 +93,11 @@ def present_anonymity(workbench: Workbench, job: Job) -> None:
             for table in tables
         ],
     )
-    parts.one_of([table["data"] for table in tables], lambda place: _one(workbench, job, place))
+    parts.one_of([table["data"] for table in tables], lambda position: _one(workbench, job, position))
 
 
-def _one(workbench: Workbench, job: Job, place: int) -> None:
-    table: dict[str, Any] = job.summary["tables"][place]
+def _one(workbench: Workbench, job: Job, position: int) -> None:
+    table: dict[str, Any] = job.summary["tables"][position]
     alone, many = table["people"].get("1", 0), units_in_words(table.get("unit"))[1]
     parts.warnings(table.get("warnings", ()))
     parts.facts(
@@ -131,7 +131,7 @@ def _one(workbench: Workbench, job: Job, place: int) -> None:
                 )
                 if len(sizes) > _MOST_BARS:
                     parts.quiet(f"The {_MOST_BARS} smallest of {len(sizes)} sizes.")
-    _records(workbench, job, table["data"], place)
+    _records(workbench, job, table["data"], position)
 
 
 def _models(models: list[dict[str, Any]]) -> None:
@@ -159,10 +159,10 @@ def _models(models: list[dict[str, Any]]) -> None:
     )
 
 
-def _records(workbench: Workbench, job: Job, name: str, place: int) -> None:
+def _records(workbench: Workbench, job: Job, name: str, position: int) -> None:
     import polars as pl
 
-    path = workbench.workspace.place("runs", job.run, crowds_name(place))
+    path = workbench.workspace.path("runs", job.run, crowds_name(position))
     if not path.is_file():
         return
     rows = pl.read_parquet(path).rows()

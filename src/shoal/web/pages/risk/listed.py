@@ -78,7 +78,7 @@ def in_order(rows: Sequence[Sequence[Any]], by: int, *, backwards: bool = False)
         return places[::-1] if backwards else places
     numbers = all(isinstance(row[by], int | float) or row[by] is None for row in rows)
     there = [place for place in places if rows[place][by] is not None]
-    there.sort(key=lambda place: rows[place][by] if numbers else str(rows[place][by]), reverse=backwards)
+    there.sort(key=lambda row: rows[row][by] if numbers else str(rows[row][by]), reverse=backwards)
     return [*there, *(place for place in places if rows[place][by] is None)]
 
 

@@ -64,15 +64,15 @@ class RiskPage:
         # The other form goes on with the data of this one.
         data = self._form.first if self._form is not None else self._data
         kind = AnonymityForm if self._what.value == "anonymity" else SampleForm
-        self._form = kind(self._workbench, self._asked(self._what.value), data)
+        self._form = kind(self._workbench, self._request(self._what.value), data)
 
-    def _asked(self, kind: str) -> dict[str, object]:
+    def _request(self, kind: str) -> dict[str, object]:
         run = self._desk.run
         return self._desk.asked if run and self._workbench.board[run].kind == kind else {}
 
     def _submit(self) -> None:
         assert self._form is not None
-        with parts.telling():
+        with parts.showing_errors():
             self._desk.submit(self._what.value, self._form.request)
 
     def _present(self, job: Job) -> None:

@@ -15,11 +15,11 @@ from shoal.web.workbench import Workbench
 class SampleForm:
     """Which records, which keys, and what is known of the population; weight and household are proposed by their roles."""
 
-    def __init__(self, workbench: Workbench, asked: dict[str, Any], data: str) -> None:
+    def __init__(self, workbench: Workbench, request: dict[str, Any], data: str) -> None:
         self._workbench = workbench
-        self._asked = asked
+        self._asked = request
         self._data = parts.data_picker(
-            workbench, "Data", asked.get("data", data), lambda: self._columns.refresh()
+            workbench, "Data", request.get("data", data), lambda: self._columns.refresh()
         )
         self._columns()
 
@@ -52,5 +52,5 @@ class SampleForm:
             },
             without=("data",),
             opened=("The population", "What is counted"),
-            data_field=DataFields(self._workbench).asked,
+            data_field=DataFields(self._workbench).field_of,
         )

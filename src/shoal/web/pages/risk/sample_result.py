@@ -46,33 +46,33 @@ def present_sample(workbench: Workbench, job: Job) -> None:
         parts.note(text)
 
 
-def _facts(found: Figures) -> list[tuple[Any, ...]]:
-    population = found["population"]
+def _facts(values: Figures) -> list[tuple[Any, ...]]:
+    population = values["population"]
     facts: list[tuple[Any, ...]] = [
         (
             "expected correct matches, journalist",
-            _with_interval(found["journalist"], "expected_matches", _number),
+            _with_interval(values["journalist"], "expected_matches", _number),
         ),
-        ("expected correct matches, prosecutor", _number(found["prosecutor"]["expected_matches"])),
-        (*in_words(DEFINITIONS, found, ("worst_risk",))[0], "bad" if found["worst_risk"] >= 1 else ""),
-        *in_words(DEFINITIONS, found, ("records",)),
-        (f"population: {_BASIS[found['basis']]}", "not known" if population is None else round(population)),
-        *in_words(DEFINITIONS, found, ("k", "uniques", "pairs")),
+        ("expected correct matches, prosecutor", _number(values["prosecutor"]["expected_matches"])),
+        (*in_words(DEFINITIONS, values, ("worst_risk",))[0], "bad" if values["worst_risk"] >= 1 else ""),
+        *in_words(DEFINITIONS, values, ("records",)),
+        (f"population: {_BASIS[values['basis']]}", "not known" if population is None else round(population)),
+        *in_words(DEFINITIONS, values, ("k", "uniques", "pairs")),
     ]
-    if found["households"] is not None:
-        facts.append(("households", found["households"]))
-    counted = found["population_uniques"].get("counted")
+    if values["households"] is not None:
+        facts.append(("households", values["households"]))
+    counted = values["population_uniques"].get("counted")
     if counted is not None:
-        inside = found["population_uniques_in_sample"]["counted"]
+        inside = values["population_uniques_in_sample"]["counted"]
         facts.append((f"unique in the population, of them {inside:,.0f} in the sample", round(counted)))
     facts += [
         (f"{100 * float(share):g} % of the records have a risk of at most", _percent(value))
-        for share, value in found["risk_quantiles"].items()
+        for share, value in values["risk_quantiles"].items()
     ]
     return facts
 
 
-def _for_whom(found: Figures) -> None:
+def _for_whom(values: Figures) -> None:
     """The two intruders side by side."""
     rows = [
         ("expected correct matches", "expected_matches", _number),
@@ -82,9 +82,9 @@ def _for_whom(found: Figures) -> None:
         ("largest risk of a record", "largest_risk", _percent),
         ("largest risk through the household", "largest_household_risk", _percent),
     ]
-    both = found["journalist"], found["prosecutor"]
+    both = values["journalist"], values["prosecutor"]
     parts.subheading("For whom")
-    in_households = found["households"] is not None
+    in_households = values["households"] is not None
     mean = ("mean risk", *(_percent(one["mean_risk"]) for one in both))
     parts.table(
         ["", "journalist: does not know who responded", "prosecutor: knows who responded"],
@@ -98,20 +98,20 @@ def _for_whom(found: Figures) -> None:
         ],
         numeric=[False, True, True],
     ).classes("shoal-words")
-    own = _WORTH_OF.get(found["journalist"]["source"], "individual")
-    worth = found["worth"].get(own)
+    own = _WORTH_OF.get(values["journalist"]["source"], "individual")
+    worth = values["worth"].get(own)
     if worth:
         parts.quiet(f"The journalist's figures are {worth}.")
 
 
-def _pictures(found: Figures) -> None:
+def _pictures(values: Figures) -> None:
     with ui.row().classes("full-width").style("gap: 12px"):
         with ui.column().classes("gap-1").style("flex: 1 1 300px; min-width: 0"):
             parts.subheading("How the risk is spread")
-            if found["spread"]:
+            if values["spread"]:
                 parts.bars(
-                    [f"{100 * low:g}–{100 * high:g}" for low, high, _ in found["spread"]],
-                    [count for _, _, count in found["spread"]],
+                    [f"{100 * low:g}–{100 * high:g}" for low, high, _ in values["spread"]],
+                    [count for _, _, count in values["spread"]],
                     x="risk for the journalist, %",
                     y="records",
                 )
@@ -120,8 +120,8 @@ def _pictures(found: Figures) -> None:
                 parts.quiet("There are too few records for a chart.")
         with ui.column().classes("gap-1").style("flex: 1 1 300px; min-width: 0"):
             parts.subheading("What each key adds")
-            whole = found["expected_reidentifications"]
-            each = found["contributions"]
+            whole = values["expected_reidentifications"]
+            each = values["contributions"]
             column_bars(
                 [one["column"] for one in each],
                 [whole - one["expected_reidentifications"] for one in each],
@@ -130,22 +130,22 @@ def _pictures(found: Figures) -> None:
             )
 
 
-def _estimates(found: Figures) -> None:
-    worth, own = found["worth"], found["journalist"]
+def _estimates(values: Figures) -> None:
+    worth, own = values["worth"], values["journalist"]
     rows: list[tuple[Any, ...]] = []
     if own["source"] == "latent classes":
         figures = (_number(own["population_uniques"]), _number(own["expected_matches"]))
         rows.append(("latent classes", None, *figures, worth["latent_classes"]))
     if "individual" in worth:
-        expected = _number(found["expected_reidentifications"])
+        expected = _number(values["expected_reidentifications"])
         rows.append(("individual risk", None, None, expected, worth["individual"]))
-    for name, value in found["population_uniques"].items():
+    for name, value in values["population_uniques"].items():
         if name in worth:
-            inside = found["population_uniques_in_sample"][name]
+            inside = values["population_uniques_in_sample"][name]
             rows.append((_ESTIMATORS.get(name, name), _number(value), _number(inside), None, worth[name]))
-    for name, one in found["loglinear"].items():
+    for name, one in values["loglinear"].items():
         told = f"{_number(one['reidentifications'])} ({_number(one['tau2'])} among uniques)"
-        if found["households"] is not None:
+        if values["households"] is not None:
             told += f"; {_number(one['persons'])} records with their households"
         rows.append((_MODELS.get(name, name), None, _number(one["tau1"]), told, worth.get(name, "")))
     if rows:
@@ -159,18 +159,18 @@ def _estimates(found: Figures) -> None:
             parts.quiet(f"{row[0]}: {row[-1]}.")
     parts.quiet(
         "What is required is judged by the largest of: "
-        + ", ".join(f"{name} {_number(value)}" for name, value in found["estimates"].items())
+        + ", ".join(f"{name} {_number(value)}" for name, value in values["estimates"].items())
         + "."
     )
 
 
-def _keys(found: Figures) -> None:
+def _keys(values: Figures) -> None:
     every = (
         "no key",
-        found["k"],
-        found["uniques"],
-        _number(found["expected_reidentifications"]),
-        _number(found["respondents_known"]["expected_reidentifications"]),
+        values["k"],
+        values["uniques"],
+        _number(values["expected_reidentifications"]),
+        _number(values["respondents_known"]["expected_reidentifications"]),
     )
     parts.subheading("Without one of the keys")
     parts.table(
@@ -191,7 +191,7 @@ def _keys(found: Figures) -> None:
                     _number(one["expected_reidentifications"]),
                     _number(one["expected_reidentifications_known"]),
                 )
-                for one in found["contributions"]
+                for one in values["contributions"]
             ),
         ],
         numeric=[False, True, True, True, True],

@@ -117,31 +117,32 @@ class ByHand:
         with self._verdict:
             ui.timer(0.2, look)
 
-    def _tell(self, said: dict[str, Any]) -> None:
-        self._slicer.cells.judge(said.get("bounds", {}), said.get("failing_cells", ()))
+    def _tell(self, verdict: dict[str, Any]) -> None:
+        self._slicer.cells.judge(verdict.get("bounds", {}), verdict.get("failing_cells", ()))
         changed = self._drawn.kinds != self._first
         self._verdict.clear()
         with self._verdict:
-            badge(said)
-            if said["disclosed"]:
+            badge(verdict)
+            if verdict["disclosed"]:
                 parts.note(
-                    f"{said['disclosed']} hidden cells that are not sensitive can be computed exactly; they are hidden in vain."
+                    f"{verdict['disclosed']} hidden cells that are not sensitive can be computed exactly; "
+                    "they are hidden in vain."
                 )
             if changed:
-                self._difference(said)
+                self._difference(verdict)
         self._listing.clear()
         with self._listing:
-            intervals(said)
+            intervals(verdict)
             by_code(self._drawn)
 
-    def _difference(self, said: dict[str, Any]) -> None:
+    def _difference(self, verdict: dict[str, Any]) -> None:
         pairs = list(zip(self._first, self._drawn.kinds, strict=True))
         more = sum(before == "" and now == "c" for before, now in pairs)
         fewer = sum(before == "c" and now == "" for before, now in pairs)
         words = f"Changed by hand: {more} more hidden, {fewer} shown"
         was = self._job.summary.get("cost")
         if was is not None:
-            words += f"; cost {said['cost']:,.6g} instead of {was:,.6g}"
+            words += f"; cost {verdict['cost']:,.6g} instead of {was:,.6g}"
         parts.quiet(f"{words}.")
         with ui.row().classes("gap-2"):
             for text, icon, act in (
@@ -158,5 +159,5 @@ class ByHand:
         fields = ACTIVITIES["audit"].request_model.model_fields
         request = {key: value for key, value in self._job.request.items() if key in fields}
         hidden = [self._drawn.key(cell) for cell in self._drawn.hidden]
-        with parts.telling():
+        with parts.showing_errors():
             self._desk.submit("audit", {**request, "hidden": hidden})

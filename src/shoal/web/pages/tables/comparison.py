@@ -65,7 +65,7 @@ def comparison(workbench: Workbench, job: Job) -> None:
             if not chosen.value:
                 ui.notify("choose at least one other method", type="warning")
                 return
-            with parts.telling():
+            with parts.showing_errors():
                 for name in chosen.value:
                     request = {**job.request, "method": name, "options": {}, "compare": []}
                     workbench.board.submit("suppress", request)

@@ -85,7 +85,7 @@ class Drawn:
         """The coordinates of a cell."""
         if self.general:
             return [self.names[cell]]
-        place = self._place[cell]
+        place = self._positions[cell]
         found = []
         for dimension in reversed(self.dimensions):
             place, code = divmod(place, len(dimension["codes"]))
@@ -93,7 +93,7 @@ class Drawn:
         return found[::-1]
 
     @cached_property
-    def _place(self) -> dict[int, int]:
+    def _positions(self) -> dict[int, int]:
         return {cell: place for place, cell in enumerate(self.cells) if cell >= 0}
 
     def hidden_by_code(self, dimension: int, kinds: tuple[str, ...] = ("p", "c")) -> list[int]:

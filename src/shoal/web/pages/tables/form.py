@@ -78,7 +78,7 @@ class TableForm:
     def __init__(
         self,
         workbench: Workbench,
-        asked: dict[str, Any],
+        request: dict[str, Any],
         data: str,
         mark: Callable[[Marking, str], None],
         on_source: Callable[[], Any],
@@ -89,14 +89,14 @@ class TableForm:
         self._workbench = workbench
         self._operation = operation
         self._further_tables: LinkedTables | None = None
-        self._asked = asked
+        self._asked = request
         self._mark_cells = mark
         self._on_source = on_source
         self.data_fields = DataFields(workbench)
-        chosen, guess = asked.get("data", data), lambda: self._guess_source()
+        chosen, guess = request.get("data", data), lambda: self._guess_source()
         self._data = DataField(self.data_fields, "Data", chosen, needed=True, on_change=guess)
         self._offered = sources
-        kind = asked.get("source") or self._guess()
+        kind = request.get("source") or self._guess()
         self._source = parts.choice({name: SOURCES[name] for name in sources}, label="It is", value=kind)
         draws_anew(self._source).on_value_change(lambda: self._again())
         self._fields()
@@ -265,7 +265,7 @@ class TableForm:
         words = parts.quiet(marking.words)
 
         def mark() -> None:
-            with parts.telling():
+            with parts.showing_errors():
                 self._mark_cells(marking, self.data)
 
         parts.button("Mark the sensitive cells", icon="touch_app", on_click=mark)

@@ -30,17 +30,17 @@ class LinkedTables:
             with ui.row().classes("full-width no-wrap items-center gap-1"):
                 picker = parts.column_picker(self._columns, f"Dimensions of table {place + 2}", dimensions)
                 picker.classes("shoal-grow")
-                picker.on_value_change(lambda event, place=place: self._set(place, event.value))
-                remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
+                picker.on_value_change(lambda event, position=place: self._set(position, event.value))
+                remove = ui.button(icon="delete", on_click=lambda position=place: self._remove(position))
                 attributes(remove.props("flat dense round"), aria_label=f"Remove table {place + 2}")
         parts.small_button("Add a table", icon="add", on_click=self._add)
 
-    def _set(self, place: int, dimensions: list[str]) -> None:
-        self._tables[place] = list(dimensions)
+    def _set(self, position: int, dimensions: list[str]) -> None:
+        self._tables[position] = list(dimensions)
         self._on_change()
 
-    def _remove(self, place: int) -> None:
-        del self._tables[place]
+    def _remove(self, position: int) -> None:
+        del self._tables[position]
         self._show.refresh()
         self._on_change()
 

@@ -131,7 +131,7 @@ class TablesPage:
     def _suppress(self) -> None:
         method = self._method
         assert method is not None
-        with parts.telling():
+        with parts.showing_errors():
             asked = {**self._table.request("suppress"), **self._search.values}
             asked |= {"method": method.method, "options": method.options}
             if asked["source"] == "matrix" and not asked["sensitive"] and not asked["sensitive_data"]:
@@ -140,11 +140,11 @@ class TablesPage:
             self._submit("suppress", asked)
 
     def _tabulate(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             self._submit("tabulate", self._table.request("tabulate"))
 
     def _audit(self) -> None:
-        with parts.telling():
+        with parts.showing_errors():
             beside = self._beside.values
             asked = {**self._table.request("audit"), **beside, "pattern": self._pattern.value}
             if self._pattern.value is None and self._table.source != "jj":
@@ -195,7 +195,7 @@ class TablesPage:
             ui.spinner(size="28px")
 
         async def fill() -> None:
-            path = self._workbench.workspace.place("runs", job.run, FILE)
+            path = self._workbench.workspace.path("runs", job.run, FILE)
             try:
                 drawn = await background.io_bound(Drawn.read, path)
             except OSError:
@@ -233,66 +233,66 @@ class Figures:
         self._box.classes(add="shoal-stale" if outdated else None, remove=None if outdated else "shoal-stale")
 
 
-def _by_rule(found: dict[str, Any]) -> None:
-    if found.get("by_rule"):
-        rules = ", ".join(f"{rule}: {count}" for rule, count in found["by_rule"].items())
+def _by_rule(figures: dict[str, Any]) -> None:
+    if figures.get("by_rule"):
+        rules = ", ".join(f"{rule}: {count}" for rule, count in figures["by_rule"].items())
         parts.note(f"Sensitive by rule: {rules}.")
 
 
-def _reached(found: dict[str, Any]) -> None:
+def _reached(figures: dict[str, Any]) -> None:
     """How narrow the intervals are in the end."""
-    for name, text in found.get("reached", ()):
+    for name, text in figures.get("reached", ()):
         parts.note(f"{name[:1].upper()}{name[1:]}: {text}.")
 
 
-def pattern_facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+def pattern_facts(figures: dict[str, Any]) -> list[tuple[Any, ...]]:
     """The figures of a pattern, in the words of its report: a bound that is not there is unknown, never 0."""
     safe, *others = in_words(
         PATTERN,
-        found,
+        figures,
         (
             *("safe", "primary", "complementary", "cost", "bound", "gap_percent"),
             *("value_hidden_percent", "smallest_margin_percent"),
         ),
     )
-    return [(*safe, "good" if found["safe"] else "bad"), *others]
+    return [(*safe, "good" if figures["safe"] else "bad"), *others]
 
 
-def _suppressed(found: dict[str, Any]) -> None:
-    parts.facts(pattern_facts(found))
-    _by_rule(found)
-    _reached(found)
-    parts.note(f"Safe against {found['attacker']}. The search was stopped by: {found['stopped_by']}.")
-    if found["doubtful_if_bounded"]:
+def _suppressed(figures: dict[str, Any]) -> None:
+    parts.facts(pattern_facts(figures))
+    _by_rule(figures)
+    _reached(figures)
+    parts.note(f"Safe against {figures['attacker']}. The search was stopped by: {figures['stopped_by']}.")
+    if figures["doubtful_if_bounded"]:
         parts.warning(
-            f"{found['doubtful_if_bounded']} sensitive cells would be unsafe for somebody who knows every cell to "
+            f"{figures['doubtful_if_bounded']} sensitive cells would be unsafe for somebody who knows every cell to "
             "within twice its value."
         )
 
 
-def _audited(found: dict[str, Any]) -> None:
+def _audited(figures: dict[str, Any]) -> None:
     # Some figures are told only where there is something to tell.
-    safe, *others = in_words(AUDIT, found, [name for name in AUDIT if name in found])
+    safe, *others = in_words(AUDIT, figures, [name for name in AUDIT if name in figures])
     parts.facts(
         [
-            (*safe, "good" if found["safe"] else "bad"),
+            (*safe, "good" if figures["safe"] else "bad"),
             *others,
         ]
     )
-    _reached(found)
-    if not found["safe"]:
+    _reached(figures)
+    if not figures["safe"]:
         parts.warning("This pattern does not protect the table, so there is no published table to download.")
 
 
-def _tabulated(found: dict[str, Any]) -> None:
-    told_cells, told_sensitive = in_words(TABULATION, found, ("cells", "sensitive"))
+def _tabulated(figures: dict[str, Any]) -> None:
+    told_cells, told_sensitive = in_words(TABULATION, figures, ("cells", "sensitive"))
     parts.facts(
         [
             told_cells,
-            (*told_sensitive, "" if found["sensitive"] else "good"),
-            ("relations", found["relations"]),
+            (*told_sensitive, "" if figures["sensitive"] else "good"),
+            ("relations", figures["relations"]),
         ]
     )
-    _by_rule(found)
-    if not found["sensitive"]:
+    _by_rule(figures)
+    if not figures["sensitive"]:
         parts.note("No rule fires: nothing has to be hidden.")

@@ -91,22 +91,22 @@ class RuleList:
                     {key: kind.words for key, kind in KINDS.items()},
                     label=f"Rule {place + 1}",
                     value=name,
-                    on_change=lambda event, place=place: self._change(place, event.value),
+                    on_change=lambda event, position=place: self._change(position, event.value),
                 )
                 choice.props("outlined dense options-dense").classes("shoal-method")
                 self._fields.append(
                     [_field(figure, texts, number) for number, figure in enumerate(KINDS[name].numbers)]
                 )
-                remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
+                remove = ui.button(icon="delete", on_click=lambda position=place: self._remove(position))
                 attributes(remove.props("flat dense round"), aria_label=f"Remove rule {place + 1}")
         parts.small_button("Add a rule", icon="add", on_click=self._add)
 
-    def _change(self, place: int, name: str) -> None:
-        self._lines[place] = _usual(name)
+    def _change(self, position: int, name: str) -> None:
+        self._lines[position] = _usual(name)
         self._show.refresh()
 
-    def _remove(self, place: int) -> None:
-        del self._lines[place]
+    def _remove(self, position: int) -> None:
+        del self._lines[position]
         self._show.refresh()
 
     def _add(self) -> None:
@@ -124,17 +124,17 @@ def _shown(name: str, numbers: list[float]) -> tuple[str, list[str]]:
     return name, [written(number) for number in numbers]
 
 
-def _field(figure: Figure, texts: list[str], place: int) -> NumberField:
+def _field(figure: Figure, texts: list[str], position: int) -> NumberField:
     field = NumberField(
         figure.label,
         whole=figure.whole,
         least=1 if figure.whole else 0 if figure.zero else None,
         above=None if figure.zero else 0,
     )
-    field.set_value(texts[place])
+    field.set_value(texts[position])
 
     def keep(event: Any) -> None:
-        texts[place] = event.value or ""
+        texts[position] = event.value or ""
 
     field.on_value_change(keep)
     return field

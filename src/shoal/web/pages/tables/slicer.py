@@ -102,20 +102,20 @@ class Slicer:
             self._around, self._first = cell, 0
             self._show()
 
-    def _turn_rows(self, place: int) -> None:
-        if place == self._columns:
+    def _turn_rows(self, dimension: int) -> None:
+        if dimension == self._columns:
             self._columns = self._rows
-        self._rows, self._first = place, 0
+        self._rows, self._first = dimension, 0
         self._again()
 
-    def _turn_columns(self, place: int) -> None:
-        if place == self._rows and self._columns is not None:
+    def _turn_columns(self, dimension: int) -> None:
+        if dimension == self._rows and self._columns is not None:
             self._rows = self._columns
-        self._columns, self._first = place, 0
+        self._columns, self._first = dimension, 0
         self._again()
 
-    def _cut(self, place: int, code: int) -> None:
-        self._at[place], self._first = code, 0
+    def _cut(self, dimension: int, code: int) -> None:
+        self._at[dimension], self._first = code, 0
         self._show()
 
     def _filter(self, only: bool) -> None:

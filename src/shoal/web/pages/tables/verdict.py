@@ -12,47 +12,47 @@ _LISTED = 60
 _WORDS = {True: "yes", False: "no", None: "not judged"}
 
 
-def in_words(said: dict[str, Any]) -> str:
+def in_words(verdict: dict[str, Any]) -> str:
     """The verdict in one line."""
-    if said["safe"]:
+    if verdict["safe"]:
         return "Safe: no sensitive cell can be computed too closely."
     reasons = [
-        (said["unsafe"], "sensitive cells that can be computed too closely"),
-        (said["insiders"], "cells that a sole contributor could work out"),
-        (said["sums"], "relations that give away a sensitive sum"),
-        (said["integers"], "cells given away because counts are whole numbers"),
+        (verdict["unsafe"], "sensitive cells that can be computed too closely"),
+        (verdict["insiders"], "cells that a sole contributor could work out"),
+        (verdict["sums"], "relations that give away a sensitive sum"),
+        (verdict["integers"], "cells given away because counts are whole numbers"),
         (
-            sum(item["discloses"] is True for item in said.get("together", ())),
+            sum(item["discloses"] is True for item in verdict.get("together", ())),
             "tables beside it that give something away with this one",
         ),
     ]
     told = "; ".join(f"{words}: {count}" for count, words in reasons if count)
-    if missed := _not_judged(said):
+    if missed := _not_judged(verdict):
         return f"Not judged for want of time: {', '.join(missed)}." + (f" Besides, {told}." if told else "")
     return f"Not safe. {told[:1].upper()}{told[1:]}."
 
 
-def _not_judged(said: dict[str, Any]) -> list[str]:
+def _not_judged(verdict: dict[str, Any]) -> list[str]:
     """What there was no time for, in words."""
-    cells = said.get("not_judged", 0)
-    return [*([f"{cells:,} intervals"] if cells else []), *said.get("not_looked_at", ())]
+    cells = verdict.get("not_judged", 0)
+    return [*([f"{cells:,} intervals"] if cells else []), *verdict.get("not_looked_at", ())]
 
 
-def badge(said: dict[str, Any]) -> None:
+def badge(verdict: dict[str, Any]) -> None:
     """The verdict with its sign."""
     with ui.row().classes("items-center gap-3 full-width no-wrap").props('role="status"'):
-        ui.icon("verified_user" if said["safe"] else "gpp_bad", size="26px").classes(
-            "text-positive" if said["safe"] else "text-negative"
+        ui.icon("verified_user" if verdict["safe"] else "gpp_bad", size="26px").classes(
+            "text-positive" if verdict["safe"] else "text-negative"
         )
-        parts.strong(in_words(said))
-    for item in said.get("together", ()):
+        parts.strong(in_words(verdict))
+    for item in verdict.get("together", ()):
         known = {True: "Together with what is beside it", False: "Beside it", None: "Not measured"}
         parts.note(f"{known[item['discloses']]}: {item['detail']}.")
 
 
-def intervals(said: dict[str, Any]) -> None:
+def intervals(verdict: dict[str, Any]) -> None:
     """The sensitive cells with the interval an attacker can compute beside the one required, drawn and listed."""
-    listed = said["intervals"]
+    listed = verdict["intervals"]
     names = listed["columns"]
     place = {name: number for number, name in enumerate(names)}
     if not listed["rows"]:
@@ -65,7 +65,7 @@ def intervals(said: dict[str, Any]) -> None:
         cell = [str(value) for value in row[: place["value"]]]
         rows.append([*cell, row[place["value"]], found, required, _room(row, place), _WORDS[fine]])
         classes.append("" if fine else "crowd-1")
-    with parts.folded("Intervals of the sensitive cells", unfolded=not said["safe"]):
+    with parts.folded("Intervals of the sensitive cells", unfolded=not verdict["safe"]):
         header = ["value", "attacker's interval", "required", "width, % of the required", "safe"]
         parts.table([*names[: place["value"]], *header], rows, classes=classes)
         everything = listed.get("all", len(listed["rows"]))
@@ -93,10 +93,10 @@ def by_code(drawn: Drawn) -> None:
         parts.table(["dimension", "code", "level", "sensitive", "hidden besides"], rows)
 
 
-def _room(row: list[Any], place: dict[str, int]) -> float | None:
+def _room(row: list[Any], position: dict[str, int]) -> float | None:
     """How wide the interval is, in percent of what is required; nothing where either has no end."""
-    low, high = row[place["min"]], row[place["max"]]
-    least, most = row[place["required_min"]], row[place["required_max"]]
+    low, high = row[position["min"]], row[position["max"]]
+    least, most = row[position["required_min"]], row[position["required_max"]]
     if None in (low, high, least, most) or most <= least:
         return None
     return round(100.0 * (high - low) / (most - least), 1)
