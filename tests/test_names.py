@@ -31,9 +31,7 @@ ALONE = {
 }
 
 #: Folders with such names still; a folder that is clean goes from this list, and none is added.
-NOT_CLEAN = [
-    "microdata/recoding/local_suppression",
-]
+NOT_CLEAN: list[str] = []
 
 
 def words(name: str) -> set[str]:

@@ -28,7 +28,7 @@ def draw(
     context: "Context",
     tabulation: "Tabulation | None" = None,
 ) -> bool:
-    """Keep the drawing beside the run, with who contributes if it was ``tabulation`` of records; false if it is too large."""
+    """Keep the drawing beside the run, with who contributes if the ``tabulation`` knows it; false if it is too large."""
     if problem.table.cells > LARGEST or _size(problem) > _WIDEST:
         return False
     content = {**drawing(problem, hidden, trees), **contributions(tabulation)}

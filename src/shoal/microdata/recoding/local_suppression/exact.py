@@ -41,17 +41,17 @@ def cheapest_pairs(relaxation: Relaxation, most: float, count: int) -> Pairs:
     """About so many pairs, those that are the least above the bound; none that is above it by more than ``most``."""
     nothing = np.empty(0, dtype=np.int64)
 
-    def found(above: float) -> int:
+    def pairs_above(above: float) -> int:
         return int(
             near_pairs(relaxation.pricing, relaxation.prizes, relaxation.worth, above, nothing, nothing)
         )
 
     low, high = 0.0, most
-    while found(high / 4.0) > count and high > 1e-6 * most:
+    while pairs_above(high / 4.0) > count and high > 1e-6 * most:
         high /= 4.0
     for _ in range(6):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if found(middle) <= count else (low, middle)
+        low, high = (middle, high) if pairs_above(middle) <= count else (low, middle)
     return replace(pairs_within(relaxation, low, 2 * count), all=False)
 
 
