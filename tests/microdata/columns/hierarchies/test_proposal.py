@@ -283,3 +283,19 @@ def test_the_name_of_a_column_counts_where_values_are_few_or_look_like_something
     told = shoal.propose_hierarchies(pl.DataFrame({name: values}), [name]).to_dict()["hierarchies"][0]
     assert told["rule"].startswith(rule)
     assert told["reason"].startswith(reason)
+
+
+def test_no_label_comes_from_the_largest_value() -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "age": rng.choice([17.5, 22, 27, 32, 37, 42], 2000, p=[0.02, 0.28, 0.3, 0.17, 0.1, 0.13]),
+            "children": rng.choice([0, 1, 2, 3, 4, 5.5], 2000),
+            "score": rng.choice(np.arange(0, 101, 5), 2000),
+        }
+    )
+    found = {one.column: one for one in shoal.propose_hierarchies(frame).proposals}
+    for name, proposal in found.items():
+        largest = frame[name].max()
+        ends = {f">={largest:g}", f"<{frame[name].min():g}"}
+        assert not ends & {label for level in proposal.hierarchy.labels for label in level}, proposal.rule

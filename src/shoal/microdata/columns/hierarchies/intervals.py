@@ -135,8 +135,10 @@ class Intervals(Numbers):
             spreads: tuple[Number, ...] = (inner[1] - inner[0], outer[1] - outer[0], abs(Decimal(outer[0])))
             widths = round_widths(next((spread for spread in spreads if spread), 1), kind)
             inside = [floor_to(number, widths[0]) for number in outer]
+            # An open class from the largest value on would show it.
+            top = inside[1] - widths[0] if inside[1] >= numbers[-1] else inside[1]
             # Where most have the same value, its class alone is closed, however few are outside.
-            ends = ((inside[0] + widths[0], inside[1]), (inside[0], inside[1] + widths[0]))
+            ends = ((inside[0] + widths[0], top), (inside[0], inside[1] + widths[0]))
         rules = [
             replace(self, widths=widths[:count], bottom=bottom, top=top)
             for bottom, top in ends

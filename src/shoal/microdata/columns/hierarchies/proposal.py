@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import narwhals as nw
@@ -14,7 +15,7 @@ from shoal.microdata.columns.hierarchies.cuts import Cuts
 from shoal.microdata.columns.hierarchies.date_levels import DateLevels
 from shoal.microdata.columns.hierarchies.exact_numbers import number_of
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, read_values, text_of
-from shoal.microdata.columns.hierarchies.intervals import Intervals
+from shoal.microdata.columns.hierarchies.intervals import Intervals, round_widths
 from shoal.microdata.columns.hierarchies.order import Order
 from shoal.microdata.columns.hierarchies.prefixes import Prefix
 from shoal.microdata.columns.hierarchies.quantiles import Quantiles
@@ -151,13 +152,9 @@ def _numbers(
     known = [number for number in values.numbers if number is not None]
     if len(known) < len(values.texts) - values.has_missing:
         return Star(), "numbers without an end"
-    if (
-        Meaning.AGE in meanings
-        and shape.is_whole
-        and known
-        and min(known) >= 0
-        and max(known) <= _LARGEST_AGE
-    ):
+    if Meaning.AGE in meanings and known and min(known) >= 0 and max(known) <= _LARGEST_AGE:
+        if not shape.is_whole:
+            return replace(AGES, numbers="decimal", cover=None), "ages"
         numbered = _are_classes(shape) and max(known) <= _LARGEST_CLASS
         return (Star(), "classes of ages without an order") if numbered else (AGES, "ages")
     # What is called a code is none of the years it looks like, unless it is called a year, too.
@@ -169,8 +166,11 @@ def _numbers(
         return (Intervals() if len(known) > _FEW_YEARS else Intervals(widths=(5, 10, 20))), "years"
     if shape.is_whole and (meanings.intersection(_POSTCODES) or shape.is_code_of_one_length):
         return _digits(values), "postcodes" if meanings.intersection(_POSTCODES) else "codes"
-    if _HOW_MANY.search(words_of(name)) and shape.is_whole:
-        return Intervals(), "counts"
+    if _HOW_MANY.search(words_of(name)) and known:
+        # A mean of counts is no count, but is told in whole steps like one.
+        spread = ceil(max(known) - min(known))
+        whole = Intervals() if shape.is_whole else Intervals(widths=round_widths(spread, "whole"))
+        return whole, "counts"
     if guess.role in ("identifier", "household", "unit", "weight"):
         return Star(), guess.kind
     if _are_classes(shape) or (shape.is_whole and shape.is_few and not guess.averaged):
