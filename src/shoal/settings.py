@@ -413,8 +413,16 @@ def changed(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
-def checked(model: type[Model], values: Mapping[str, Any], spell: Callable[[str], str] = str) -> Model:
+def checked(
+    model: type[Model],
+    values: Mapping[str, Any],
+    spell: Callable[[str], str] = str,
+    *,
+    show_values: bool = True,
+) -> Model:
     """The settings, or an ``InputError`` that says in one line what is wrong; ``spell`` is how a front end calls a field.
+
+    Without ``show_values`` the message does not hold what was written.
 
     >>> class Sample(Settings):
     ...     k: int = setting(5, "Smallest number of equal records.", ge=2)
@@ -426,11 +434,13 @@ def checked(model: type[Model], values: Mapping[str, Any], spell: Callable[[str]
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        raise _in_one_line(model, error, spell) from None
+        raise _in_one_line(model, error, spell, show_values=show_values) from None
 
 
-def _in_one_line(model: type[BaseModel], error: ValidationError, spell: Callable[[str], str]) -> InputError:
-    found = error.errors(include_url=False, include_context=True)
+def _in_one_line(
+    model: type[BaseModel], error: ValidationError, spell: Callable[[str], str], *, show_values: bool
+) -> InputError:
+    found = error.errors(include_url=False, include_context=True, include_input=show_values)
     same = [item for item in found if item["loc"][:1] == found[0]["loc"][:1]]
     # Of a field that may be a name or a list of names, the error about the list says more.
     first = next((item for item in same if item["type"] != "string_type"), found[0])
@@ -445,7 +455,7 @@ def _in_one_line(model: type[BaseModel], error: ValidationError, spell: Callable
 def _wrong(problem: Any) -> str:
     """What is wrong with a value, in words of ours; numbers and choices are settings, and may be shown."""
     kind, about = problem["type"], problem.get("ctx", {})
-    given = problem["input"]
+    given = problem.get("input")
     shown = f", not {given}" if isinstance(given, int | float | str) and len(str(given)) <= 60 else ""
     limits = {
         "greater_than_equal": ("at least", "ge"),

@@ -52,7 +52,9 @@ class Method:
         for name in values:
             if name not in model.model_fields:
                 raise unknown("option", name, model.model_fields, where=f"an option of method '{self.name}'")
-        return checked(model, values, lambda name: f"option '{name}' of method '{self.name}'")
+        return checked(
+            model, values, lambda name: f"option '{name}' of method '{self.name}'", show_values=False
+        )
 
 
 class Registry(Mapping[str, Method]):
