@@ -193,7 +193,7 @@ def test_a_pattern_brings_its_sensitive_cells_to_an_audit(datasets: Datasets) ->
     found = shoal.suppress(problem)
     datasets.add(pattern_frame(problem, found.complementary), "pattern", "test")
     asked = AuditSettings(data="matrix", source="matrix", pattern="pattern")
-    audited = audit(asked, WorkspaceData(datasets)).audit
+    audited = audit(asked, WorkspaceData(datasets)).outcome
     assert audited.safe
     assert audited.problem.sensitive.tolist() == problem.sensitive.tolist()
     assert _by_hand(datasets, asked).problem.sensitive.tolist() == problem.sensitive.tolist()
@@ -213,8 +213,8 @@ def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
     hidden = audited.table.hidden
     assert hidden is not None
     assert hidden.tolist() == sorted([*found.complementary.tolist(), *problem.sensitive.tolist()])
-    assert audited.audit.safe
-    general = audited.audit.problem
+    assert audited.outcome.safe
+    general = audited.outcome.problem
     drawn = Drawn(**drawing(general, general.hidden_mask(hidden), {}))
     around = drawn.around(drawn.sensitive[0])
     for row in around.cells:
