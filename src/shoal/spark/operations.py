@@ -37,6 +37,7 @@ def run_microaggregate(settings: Any, workplace: Any) -> "LargeMicroaggregation"
         settings,
         workplace,
         read_parquet(spark, settings.data),
+        aggregate=settings.aggregate or "mean",
         drop=settings.drop or [],
         roles=None,
     )

@@ -17,7 +17,14 @@ def run_microaggregate(settings: Any, workplace: Any) -> "LargeMicroaggregation"
     """Protect the records of Parquet files, slice by slice."""
     from shoal.stream.microaggregate import microaggregate
 
-    result = call(microaggregate, settings, workplace, drop=settings.drop or [], roles=None)
+    result = call(
+        microaggregate,
+        settings,
+        workplace,
+        aggregate=settings.aggregate or "mean",
+        drop=settings.drop or [],
+        roles=None,
+    )
     workplace.lasting.callback(result.close)
     return result
 
