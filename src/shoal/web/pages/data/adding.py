@@ -213,7 +213,7 @@ class Adding:
 def chosen_signs(options: dict[str, Any]) -> dict[str, Any]:
     """What somebody has said of how a file is written; a header row of 0 is said, too: there is none.
 
-    >>> said({"separator": "", "sheet": None, "header_row": 0, "decimal": ","})
+    >>> chosen_signs({"separator": "", "sheet": None, "header_row": 0, "decimal": ","})
     {'header_row': 0, 'decimal': ','}
     """
     return {name: value for name, value in options.items() if value is not None and value != ""}
