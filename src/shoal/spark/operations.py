@@ -38,6 +38,7 @@ def run_microaggregate(settings: Any, workplace: Any) -> "LargeMicroaggregation"
         workplace,
         read_parquet(spark, settings.data),
         aggregate=settings.aggregate or "mean",
+        missing=settings.missing or "refuse",
         drop=settings.drop or [],
         roles=None,
     )

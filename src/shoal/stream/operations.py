@@ -22,6 +22,7 @@ def run_microaggregate(settings: Any, workplace: Any) -> "LargeMicroaggregation"
         settings,
         workplace,
         aggregate=settings.aggregate or "mean",
+        missing=settings.missing or "refuse",
         drop=settings.drop or [],
         roles=None,
     )
