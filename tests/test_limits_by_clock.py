@@ -4,6 +4,7 @@
 place of every method one is tried that goes on until its budget stops it, which is counted in looks at the budget.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +13,13 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.cli.progress import watched
+from shoal.operations import OPERATIONS
 from shoal.runtime import Budget
 from shoal.runtime.budget import TimeIsOver
 from shoal.runtime.control import Control
 from shoal.runtime.linear_programmes import solve_within
-from shoal.runtime.observer import CHECKING, VERIFICATION
+from shoal.runtime.observer import CHECKING, VERIFICATION, Progress
 from shoal.runtime.registry import Method
 from shoal.runtime.stages import stage_of
 from shoal.tables.rounding import whole_programmes
@@ -168,18 +171,89 @@ def test_a_method_without_an_end_is_ended_by_its_budget(
     assert 70 <= looks <= 100
 
 
+class Pressed(Control):
+    """Somebody presses Ctrl-C after so many looks; later ones are counted, too."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.after, self.looks = after, 0
+
+    @property
+    def cancelled(self) -> bool:
+        self.looks += 1
+        return self.looks > self.after
+
+
+@pytest.mark.parametrize("name", ["risk", "compare", "audit"])
+def test_what_has_no_methods_ends_a_few_looks_after_ctrl_c(name: str) -> None:
+    control = Pressed(20)
+    SEARCHES[name][1](budget=Budget(control=control), threads=1)
+    assert 20 < control.looks <= 40
+
+
+def test_every_function_with_a_budget_is_tried() -> None:
+    """Those whose methods loop without an end, and those that have none and are watched on a clock."""
+    tried = {
+        "assign": "assign",
+        "assign_sizes": "assign",
+        "group_attributes": "group",
+        "round_table": "round",
+        "adjust_table": "adjust",
+    }
+    functions = {
+        name
+        for name in shoal.__all__
+        if inspect.isfunction(getattr(shoal, name))
+        and "budget" in inspect.signature(getattr(shoal, name)).parameters
+    }
+    assert {tried.get(name, name) for name in functions} == {*ENDLESS, "risk", "compare", "audit"}
+    assert {"risk", "compare", "audit"} <= set(SEARCHES)
+    limited = {name for name, item in OPERATIONS.items() if "time_limit" in item.settings.model_fields}
+    assert limited == {*ENDLESS, "risk", "compare", "audit"}
+
+
 EXPECTED: dict[str, Callable[..., Any]] = {
-    **{name: ENDLESS[name] for name in ("microaggregate", "recode", "round", "adjust")},
+    **{name: ENDLESS[name] for name in ("round", "adjust")},
     "suppress": lambda **how: shoal.suppress(TABLE, sensitive=HIDDEN, protection=0.2, counts=True, **how),
 }
 
 
+def _last_heard(search: Callable[..., Any]) -> Any:
+    heard: list[Any] = []
+    search(budget=Budget(iterations=20), observer=heard.append, threads=1)
+    *_, last = (progress for progress in heard if progress.phase == VERIFICATION)
+    return last
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_how_long_the_check_takes_is_announced_when_the_search_is_over(name: str) -> None:
-    heard: list[Any] = []
-    EXPECTED[name](budget=Budget(iterations=20), observer=heard.append, threads=1)
-    *_, last = (progress for progress in heard if progress.phase == VERIFICATION)
+    last = _last_heard(EXPECTED[name])
     assert last.expected is not None and last.expected >= 0.0
+
+
+@pytest.mark.parametrize("name", ["microaggregate", "recode"])
+def test_no_time_is_promised_that_was_not_measured(name: str) -> None:
+    """Nothing in the search is like the check that follows, and how fast a machine is nobody knows beforehand."""
+    assert _last_heard(ENDLESS[name]).expected is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        (None, "its result is verified and written, which no time limit ends"),
+        (0.2, "its result is verified and written, which no time limit ends"),
+        (12.6, "its result is verified, which takes about 13 s, and written, which no time limit ends"),
+    ],
+)
+def test_what_follows_a_search_is_announced_in_the_terminal(
+    expected: float | None, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with watched("recode", Budget(), quiet=False) as observe:
+        observe(Progress(1, 3.0, phase=VERIFICATION, expected=expected))
+    assert capsys.readouterr().err == ""
+    with watched("recode", Budget(), quiet=False) as observe:
+        observe(Progress(1, 30.0, phase=VERIFICATION, expected=expected))
+    assert words in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_rounding_that_is_not_found_in_time_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:

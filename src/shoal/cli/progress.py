@@ -67,10 +67,10 @@ class _Checked:
     def _say(self, progress: Progress) -> None:
         """What follows is announced where the search was ended, or took long enough to be waited for."""
         if self._control.cancelled or progress.seconds >= _LONG:
-            short = progress.expected is None or progress.expected < 1.0
-            about = "" if short else f", which takes about {progress.expected:.0f} s"
+            known = progress.expected is not None and progress.expected >= 1.0
+            about = f", which takes about {progress.expected:.0f} s," if known else ""
             remark(
-                f"the search is over; its result is verified{about}, and written (Ctrl-C gives it up)",
+                f"the search is over; its result is verified{about} and written, which no time limit ends (Ctrl-C gives it up)",
                 quiet=self._quiet,
             )
 

@@ -59,9 +59,9 @@ class Witness:
         self._last = progress
         self._observer(progress)
 
-    def verification(self, checks: int = 1, *, usual: float | None = None) -> None:
-        """The search is over; what follows takes as long as so many of its own checks, or else the ``usual`` seconds."""
-        expected = usual if self._check is None else checks * self._check
+    def verification(self, checks: int = 1) -> None:
+        """The search is over; what follows takes as long as so many of its own checks, or nobody knows how long."""
+        expected = None if self._check is None else checks * self._check
         over = replace(self._last, phase=VERIFICATION, total=None, share=None, expected=expected)
         self._observer(over)
 

@@ -65,8 +65,6 @@ Order = Literal["keep", "sorted"]
 
 # Categories are many coordinates: groups go on getting better for longer.
 _ROUNDS_WITH_CATEGORIES = 60
-# Seconds that a record takes in assembling and checking what is released, for each column.
-_CHECKED = 5e-7
 
 
 @checked
@@ -357,7 +355,7 @@ def microaggregate(
 
     # Of many records the copies that only the search needed would be most of the memory.
     del points, solved
-    witness.verification(usual=_CHECKED * n * len(data.columns))
+    witness.verification()
     if bound_hurried:
         text = "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
         remarks.append(note("hurried-bound", text))
