@@ -15,6 +15,7 @@ from tests.fuzz.draw import Draw
 from tests.fuzz.markers import Markers
 from tests.fuzz.names import HOSTILE, OUTPUTS
 from tests.fuzz.tables import (
+    ROWS,
     cells_file,
     jj_file,
     labels_file,
@@ -87,6 +88,7 @@ _RULES = (
 )
 # Options that hold a column, a list of columns, or groups of them.
 _COLUMNS = ("COLUMN", "a,b", "a,b,c", '"a,b;c,d"', '"a,b;c,d"|auto', '"a,b;a,c"')
+_TABLES = ("suppress", "audit", "round", "adjust")
 _OPEN = ("tabulate", "suppress", "audit", "generate", "study")
 
 
@@ -156,7 +158,9 @@ def hostile(draw: Draw, folder: Path) -> Case:
     def shown(text: str) -> list[str]:
         if "--header-row" in given:  # any record may be taken for the names
             return []
-        return [value for value in files.markers.shown_in(text) if value not in given]
+        secret = [value for value in files.markers.shown_in(text) if value not in given]
+        # The categories of dimensions name the cells of a table; the rows of a matrix have numbers.
+        return [value for value in secret if not (files.coded and value.isalpha() and "--dim" in given)]
 
     return Case(
         name=" ".join(command),
@@ -174,7 +178,7 @@ class _Files:
         self._draw, self._folder = draw, folder
         self.markers = Markers(draw)
         self.columns: list[str] = ["a"]
-        self.general = False
+        self.general = self.coded = self.is_table = False
 
     def data(self, stem: str = "in", names: list[str] | None = None) -> str:
         address, self.columns = data_file(self._draw, self.markers, self._folder, stem, names)
@@ -188,7 +192,7 @@ class _Files:
             first = self.data()
             others = [self.data(f"safe{place}", self.columns) for place in range(draw.choice((1, 1, 1, 2)))]
             return [first, *(others if draw.bad(0.5) else [first])]
-        if command in ("suppress", "audit"):
+        if command in _TABLES:
             table = self.table()
             return [table, self.pattern()] if command == "audit" and draw.random() < 0.9 else [table]
         if command == "assign":
@@ -209,11 +213,10 @@ class _Files:
             else draw.choice((matrix_file, jj_file))
         )
         self.general = make is jj_file
-        if make is not None:
-            return make(draw, self._folder, self.markers)
-        address = self.data()
-        self.markers.forget(value for value in self.markers.drawn if value.isalpha())  # they name rows now
-        return address
+        self.coded, self.is_table = True, make is not None
+        if make is matrix_file:
+            self.markers.drawn += ROWS
+        return self.data() if make is None else make(draw, self._folder, self.markers)
 
     def pattern(self) -> str:
         return pattern_file(self._draw, self._folder)
@@ -301,6 +304,8 @@ _WEIGHTS = {
     "compare": 3,
     "suppress": 4,
     "audit": 3,
+    "round": 3,
+    "adjust": 2,
     "tabulate": 3,
     "assign": 4,
     "group": 2,
@@ -316,18 +321,26 @@ _USUAL: dict[Any, Callable[[Draw, _Files], str | None]] = {
     ("assign", "capacities"): _sometimes(0.2, _numbers),  # type: ignore[arg-type]
     ("assign", "instance"): _sometimes(0.05, lambda draw, files: files.json()),
     "columns": _sometimes(0.5, lambda draw, files: files.column_list()),
+    # Those of a table lay out what is published.
+    **{(name, "columns"): _sometimes(0.05, lambda draw, files: files.column_list()) for name in _TABLES},
     ("generate", "columns"): lambda draw, files: str(draw.randint(0, 9)),
     ("generate", "rows"): lambda draw, files: str(draw.randint(0, 9)),
     ("generate", "sensitive"): lambda draw, files: str(draw.randint(0, 9)),
     ("generate", "size"): lambda draw, files: str(draw.randint(0, 9)),
     ("generate", "population"): lambda draw, files: str(draw.randint(0, 90)),
-    "dimensions": lambda draw, files: files.column_list(),
-    "value": _sometimes(0.5, lambda draw, files: files.column()),
+    # Matrices and general tables have dimensions of their own.
+    "dimensions": lambda draw, files: files.column_list() if not files.is_table or draw.bad(0.2) else None,
+    "base": lambda draw, files: draw.choice(("0", "-1", "nan") if draw.bad(0.1) else ("3", "5", "10")),
+    "value": lambda draw, files: (
+        files.column() if draw.random() < 0.5 and (not files.is_table or draw.bad(0.2)) else None
+    ),
     "k": lambda draw, files: draw.choice(("1", "0", "-3", "100") if draw.bad(0.3) else ("2", "3", "5")),
     "output": _sometimes(0.7, lambda draw, files: files.output()),
     ("generate", "output"): lambda draw, files: files.output(),
     "report": _sometimes(0.15, lambda draw, files: files.report()),
-    "sensitive": lambda draw, files: None if files.general and not draw.bad(0.2) else files.cells(),
+    "sensitive": lambda draw, files: (
+        files.cells() if (files.is_table and not files.general) or draw.bad(0.2) else None
+    ),
     "iterations": lambda draw, files: draw.choice(("0", "1", "20", "100", "200")),
     "time_limit": lambda draw, files: draw.choice(("0.5", "1", "2")),
     "threads": lambda draw, files: "1",

@@ -82,7 +82,9 @@ def _printed(case: Case, outcome: Outcome) -> list[str]:
         found.append(f"{len(told)} error lines on standard error instead of one at its end")
     elif outcome.code == 0 and told:
         found.append("an error line though it ended well")
-    seen = outcome.err if case.open_output and outcome.code == 0 else outcome.err + outcome.out
+    # A verdict names cells as a result does.
+    whole = outcome.code == 0 or _verdict(case, outcome)
+    seen = outcome.err if case.open_output and whole else outcome.err + outcome.out
     found += [f"shows the value {value}" for value in case.shown_in(seen)[:3]]
     if strange := _strange(outcome.err if case.as_json else outcome.err + outcome.out):
         found.append(f"prints control characters: {strange!r}")

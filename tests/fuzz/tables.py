@@ -8,7 +8,8 @@ from tests.fuzz.draw import Draw
 from tests.fuzz.markers import Markers
 from tests.fuzz.names import HOSTILE
 
-ROWS, COLUMNS = ("n", "e", "s", "w"), ("a", "b", "c", "d")
+# The rows of a matrix are named by their number in messages: one of these would be a category of somebody's first column.
+ROWS, COLUMNS = ("zwickmuehle", "quorraxis", "vexhollow", "jubkwarz"), ("a", "b", "c", "d")
 
 
 def _put(draw: Draw, folder: Path, name: str, text: str, chance: float = 0.15) -> str:
