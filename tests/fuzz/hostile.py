@@ -330,6 +330,7 @@ _USUAL: dict[Any, Callable[[Draw, _Files], str | None]] = {
     ("generate", "population"): lambda draw, files: str(draw.randint(0, 90)),
     # Matrices and general tables have dimensions of their own.
     "dimensions": lambda draw, files: files.column_list() if not files.is_table or draw.bad(0.2) else None,
+    ("perturb", "method"): lambda draw, files: draw.choice(("pram", "noise", "rank-swap", "shuffle", "list")),
     "base": lambda draw, files: draw.choice(("0", "-1", "nan") if draw.bad(0.1) else ("3", "5", "10")),
     "value": lambda draw, files: (
         files.column() if draw.random() < 0.5 and (not files.is_table or draw.bad(0.2)) else None
