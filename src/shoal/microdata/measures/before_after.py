@@ -55,9 +55,23 @@ class Changes:
 
     @property
     def largest_correlation_change(self) -> float:
-        """The largest absolute change of a correlation between two columns."""
+        """The largest absolute change of a correlation between two different columns; 0 where there is none."""
+        change = self._known_changes()
+        return float(change.max()) if change.size else 0.0
+
+    def _known_changes(self) -> np.ndarray:
         difference = np.abs(self.correlations_after - self.correlations_before)
-        return float(np.nanmax(difference)) if difference.size and not np.isnan(difference).all() else 0.0
+        pairs = difference[np.triu_indices(difference.shape[0], k=1)]
+        known: np.ndarray = pairs[~np.isnan(pairs)]
+        return known
+
+    def largest_change_in_words(self) -> str:
+        """The largest change of a correlation, or that none is known.
+
+        >>> Changes((), np.full((2, 2), np.nan), np.full((2, 2), np.nan)).largest_change_in_words()
+        'unknown'
+        """
+        return f"{self.largest_correlation_change:.4f}" if self._known_changes().size else "unknown"
 
 
 def measure_changes(
@@ -120,10 +134,12 @@ def _deviation(values: np.ndarray, weights: np.ndarray) -> float:
 
 
 def correlations(table: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Correlations over complete records; NaN where a column is constant."""
-    known = ~np.isnan(table).any(axis=1)
-    whole = table[known]
+    """Correlations, of each pair of columns over the records that have both values; NaN where a column is constant there."""
     d = table.shape[1]
+    known = ~np.isnan(table).any(axis=1)
+    if d > 2 and not known.all():
+        return _pairwise(table, weights)
+    whole = table[known]
     if whole.shape[0] < 2:
         return np.full((d, d), np.nan)
     # One copy of the records, changed in place: there may be millions of them.
@@ -144,4 +160,15 @@ def correlations(table: np.ndarray, weights: np.ndarray | None = None) -> np.nda
     # A column whose spread is rounding noise has no correlation.
     whole[:, scale <= 1e-12] = np.nan
     result: np.ndarray = whole.T @ whole
+    return result
+
+
+def _pairwise(table: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The same where values are missing: each pair over its own records."""
+    d = table.shape[1]
+    result = np.full((d, d), np.nan)
+    for i in range(d):
+        for j in range(i + 1):
+            pair = table[:, [i, j]] if i != j else table[:, [i]]
+            result[i, j] = result[j, i] = correlations(pair, weights)[0, -1]
     return result

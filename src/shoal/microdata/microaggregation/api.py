@@ -33,7 +33,7 @@ from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_order
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
 from shoal.microdata.columns.sorting import ORIGINAL_ORDER, sorted_by_release
-from shoal.microdata.columns.units import unit_column, unit_remarks
+from shoal.microdata.columns.units import possible_units, unit_column, unit_remarks
 from shoal.microdata.measures.before_after import measure_changes
 from shoal.microdata.microaggregation.aggregate import Aggregate
 from shoal.microdata.microaggregation.categories import changes_of_categories, table_of
@@ -227,7 +227,8 @@ def microaggregate(
         raise InputError("there are no records")
     guesses = with_roles(guess_roles(data), roles or {})
     if all_categories:
-        nominal = _all_categories(guesses, [*orders, *(columns or ()), *elsewhere])
+        numbers_given_out = possible_units(data, guesses, elsewhere)
+        nominal = _all_categories(guesses, [*orders, *(columns or ()), *elsewhere, *numbers_given_out])
     else:
         _check_nominal(nominal, [*orders, *elsewhere])
     check_k(k)

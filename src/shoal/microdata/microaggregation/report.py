@@ -117,7 +117,7 @@ def facts(result: "Microaggregation", settings: object) -> list[tuple[str, Any]]
 
 def tables(result: "Microaggregation", settings: object) -> list[Rows]:
     """Means and deviations before and after."""
-    change = f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}"
+    change = f"largest change of a correlation: {result.changes.largest_change_in_words()}"
     numbers = Rows(
         ["column", "mean before", "after", "deviation before", "after", "variance kept %"],
         [item.row() for item in result.changes.columns],
@@ -302,7 +302,7 @@ def _correlations(out: "Page", result: "Microaggregation") -> None:
         if not (np.isnan(before[i, j]) or np.isnan(after[i, j]))
     ]
     pairs.sort(key=lambda row: -abs(row[3] - row[2]))
-    out.text(f"Largest change of a correlation: {result.changes.largest_correlation_change:.4f}.")
+    out.text(f"Largest change of a correlation: {result.changes.largest_change_in_words()}.")
     out.table(["column", "column", "correlation before", "after"], pairs[:10])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shoal.errors import unknown
+from shoal.errors import InputError, unknown
 from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.risk.counts import count_classes
 from shoal.microdata.risk.keys import code_columns
@@ -62,6 +62,13 @@ def link(
                 raise unknown("column", name, frame.columns, where=where)
     records, entries = map(len, frames)
     keys = [code_columns(frames, name, other="the list")[1] for name in on]
+    for name, key in zip(on, keys, strict=True):
+        of_data, of_list = (part[part != key.missing] for part in (key.codes[:records], key.codes[records:]))
+        if of_data.size and of_list.size and not np.isin(of_list, of_data).any():
+            raise InputError(
+                f"no value of '{name}' on the list occurs in the data, so nobody can be found by it: are both written alike? "
+                "A list is brought to the form of a release by the same mapping"
+            )
     counts = np.ones(records, dtype=np.int64) if counts is None else counts
     groups, classes = count_classes(
         [key.codes for key in keys],

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.risk.assurances import assurances as assurances
 from shoal.microdata.risk.definitions import DEFINITIONS
 from shoal.microdata.risk.remarks import WORTH
@@ -162,12 +161,8 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     known = figures(result, settings)
     pairs: list[tuple[str, Any]] = in_words(DEFINITIONS, known, ("records",))
     if result.unit is not None:
-        pairs.append(
-            (
-                "counted",
-                f"{counted(result.units, *units_in_words(result.unit))}, each once with the same keys",
-            )
-        )
+        combinations = counted(result.units, "different combination", "different combinations")
+        pairs.append(("counted", f"{combinations} of a unit of '{result.unit}' and its keys"))
     if result.population is not None:
         part = result.units / result.population
         pairs.append(("population", f"{result.population:,.0f} (the sample is {share(part)} of it)"))

@@ -131,7 +131,7 @@ def page(result: "LargeMicroaggregation", settings: object = None) -> Page:
         ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
         [change.row() for change in result.changes.columns],
     )
-    out.text(f"Largest change of a correlation: {result.changes.largest_correlation_change:.4f}.")
+    out.text(f"Largest change of a correlation: {result.changes.largest_change_in_words()}.")
     out.provenance(result.settings, _checked(result))
     return out
 

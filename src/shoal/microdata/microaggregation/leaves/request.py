@@ -135,9 +135,9 @@ def read_request(
     """Check what was asked for; ``kind`` says what a column holds if it can be averaged, ``look`` gives some records."""
     check_choice("aggregate", aggregate, get_args(Aggregate))
     check_choice("missing", missing, get_args(Missing))
-    if missing == "impute":
+    if missing in ("impute", "value"):
         raise InputError(
-            f"{parameter('missing', 'impute')} needs all records in one place; choose {parameter('missing', 'aside')}"
+            f"{parameter('missing', missing)} needs all records in one place; choose {parameter('missing', 'aside')}"
         )
     chosen_options = METHODS[method].configure(options)
     assert isinstance(chosen_options, LeafOptions)

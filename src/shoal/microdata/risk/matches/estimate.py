@@ -39,6 +39,9 @@ _CLUMPED_SHAPE = 0.1
 #: A figure made of the risks of all cells.
 _Figure = Callable[[CellRisks], float]
 
+# Fewer matches or uniques than this are none: in a very large population their number is too small for a number.
+_NOTHING = 1e-9
+
 
 @dataclass(frozen=True)
 class Estimated:
@@ -163,7 +166,7 @@ def estimate_matches(cells: SampleCells, run: Run | None = None, *, seed: int = 
 
     def estimated(figure: _Figure, left: float, most: float) -> Estimated:
         value = figure(main)
-        if value <= 0.0:
+        if value <= _NOTHING:
             return Estimated(0.0, 0.0, 0.0)
         deviation = float(deviations(lambda risks: np.array([figure(risks)]))[0])
         return Estimated.about(value, math.hypot(deviation, math.sqrt(math.log1p(left / value**2))), most)
