@@ -50,7 +50,7 @@ def test_records_that_are_taken_for_a_matrix(tmp_path) -> None:
 
 def test_weights_of_a_population_that_cannot_be(people) -> None:
     found = run("risk", people, "--quasi", "age,sex", "--sample-weights", "income")
-    assert found.code == 2 and "'income' add up to more than 10,000,000,000" in found.err
+    assert found.code == 2 and "'income' add up to a population of more than 10,000,000,000" in found.err
     assert "9000000000" not in found.err
 
 

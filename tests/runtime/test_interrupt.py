@@ -120,8 +120,8 @@ def test_when_the_search_is_over_the_first_ctrl_c_gives_up():
 
 
 def test_a_command_says_what_follows_a_search_that_was_ended(capsys, monkeypatch):
-    monkeypatch.setattr(interrupts, "asked", False)
-    monkeypatch.setattr(interrupts, "said", False)
+    monkeypatch.setattr(interrupts, "pressed", False)
+    monkeypatch.setattr(interrupts, "announced", False)
     control = Control()
     with watched("rounding", Budget(control=control), quiet=False) as observe:
         witness = Witness(observe)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import unknown
 from shoal.import_paths import load
 from shoal.runtime.threads import usable_threads
-from shoal.settings import checked
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -45,6 +44,9 @@ class Method:
 
     def configure(self, options: Any = None) -> "BaseModel":
         """The options as a validated model; an ``InputError`` names the field that is wrong."""
+        # Pydantic is loaded by those who call a method, not by all who know its name.
+        from shoal.settings import checked
+
         model = self.options_model
         if isinstance(options, model):
             return options

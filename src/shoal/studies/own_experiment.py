@@ -88,7 +88,7 @@ def _runs(population: int, ranges: Ranges, first: int, last: int, scope: Scope) 
             curves.setdefault(name, []).append((float(run), float(gain)))
         for name in _KS:
             curves.setdefault(f"K {name}", []).append((float(run), float(getattr(one, name).k)))
-        curves.setdefault("proved", []).append((float(run), float(one.proved)))
+        curves.setdefault("optimal", []).append((float(run), float(one.proved)))
     return Findings([], curves)
 
 
@@ -96,7 +96,7 @@ def _means(case: str, findings: Findings) -> Sequence[Row]:
     values = {name: [y for _, y in points] for name, points in findings.curves.items()}
     if not values:
         return []
-    note = f"{len(values['proved'])} runs, {int(sum(values['proved']))} proved optimal"
+    note = f"{len(values['optimal'])} runs, {int(sum(values['optimal']))} proved optimal"
     gains = [Row("Mean gain", case, name, None, round(fmean(values[name]), 4), note) for name in _GAINS]
     ks = [
         Row("Mean K", case, words, None, round(fmean(values[f"K {name}"]), 3), note)

@@ -24,13 +24,13 @@ def warm_up() -> None:
     _solve("exact", _cube(rng.integers(1, 100, (3, 3, 3)).astype(float), [4, 13]))
     # Parents that differ, so that they exchange something.
     crowd = _plane(np.round(rng.lognormal(3.0, 1.5, (20, 20))) + 1.0, list(range(0, 400, 13)), 0.3)
-    _solve("heurgene", crowd, {"patience": 50})
+    _solve("heurgene", crowd, {"patience": 50, "rectangles": "joint"})
     _price(plane)
     KnownRows(plane, np.flatnonzero(plane.candidates)).covered(np.empty(0, dtype=np.int64), plane.cost)
     _protect_in_pieces(plane)
 
 
-def _solve(name: str, problem: Problem, options: dict[str, int] | None = None) -> np.ndarray:
+def _solve(name: str, problem: Problem, options: dict[str, int | str] | None = None) -> np.ndarray:
     budget = Budget(iterations=40)
     found = METHODS[name].solve(problem, options, budget=budget, seeds=Seeds(0), observer=silent)
     hidden: np.ndarray = found.complementary

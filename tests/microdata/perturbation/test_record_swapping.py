@@ -303,5 +303,5 @@ def test_columns_that_give_the_place_away_are_named() -> None:
     safe = shoal.perturb(
         frame, "record-swap", household="hid", regions=["state", "county"], quasi=["age", "job"], seed=1
     )
-    told = "column 'postcode', released as it is, determines it; add it to regions="
+    told = "column 'postcode', released as it is, determines them; add it to regions="
     assert any(told in text for text in safe.warnings)

@@ -1,7 +1,7 @@
 """What the figures of a microaggregation are called and mean."""
 
 from shoal.microdata.anonymity.definitions import DEFINITIONS as OF_CLASSES
-from shoal.report.definitions import Definition, Definitions, count, percent, share, yes_or_no
+from shoal.report.definitions import Definition, Definitions, count, percent, yes_or_no
 
 DEFINITIONS: Definitions = {
     "records": Definition("records released", "Records of the release.", count),
@@ -37,16 +37,6 @@ DEFINITIONS: Definitions = {
     ),
     "optimal": Definition(
         "proved optimal", "Whether the loss is proved to be the least possible.", yes_or_no
-    ),
-    "unchanged": Definition(
-        "records released as they were",
-        "The share of records with all their own values, where there are categories.",
-        share,
-    ),
-    "new_combinations": Definition(
-        "records unlike any before",
-        "The share of released records whose protected values together nobody had, where there are categories.",
-        share,
     ),
     "below": OF_CLASSES["below"],
     "maximum_risk": OF_CLASSES["maximum_risk"],

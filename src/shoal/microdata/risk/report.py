@@ -336,9 +336,11 @@ def page(result: "Risk", settings: Any = None) -> Page:
     for note in result.notes:
         out.note(note)
     _scenarios(out, result)
+    out.section("Estimates of the population")
     if _estimates(result):
-        out.section("Estimates of the population")
         out.table(_ESTIMATES, _estimates(result))
+    by_weights = ("expected_reidentifications", "largest_risk", "mean_risk")
+    out.facts(in_words(DEFINITIONS, figures(result, settings), by_weights))
     _distribution(out, result)
     _contributions(out, result)
     if result.riskiest:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, unreadable
-from shoal.sources.header import codes_and_labels
 from shoal.tables.model.trees import EitherWay
 
 if TYPE_CHECKING:
@@ -37,6 +36,9 @@ def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
         raise InputError(f"the hierarchy {source} has no codes")
     if {"code", "parent"} <= set(frame.columns):
         return _parents(frame.select("code", "parent").rows(), source)
+    # Polars is loaded by those who have such a table.
+    from shoal.sources.header import codes_and_labels
+
     rows = codes_and_labels(frame.columns, frame.rows())
     levels = len(frame.columns)
     if levels < 2:

@@ -88,4 +88,7 @@ def from_frame(frame: Any, origin: str = "as given") -> Hierarchy:
         return _built(
             rows_from_pairs([(text_of(code), text_of(parent)) for code, parent in data.rows()]), origin
         )
-    return _built([tuple(map(text_of, row)) for row in codes_and_labels(data.columns, data.rows())], origin)
+    levels = [f"level {number}" for number in range(1, len(data.columns))]
+    # Names that Shoal gives itself are no labels, whatever a label is called.
+    rows = data.rows() if data.columns == ["value", *levels] else codes_and_labels(data.columns, data.rows())
+    return _built([tuple(map(text_of, row)) for row in rows], origin)
