@@ -139,8 +139,8 @@ def _column(frame: pl.DataFrame, names: Sequence[str], wanted: str) -> str:
     if wanted != "slot" or error.template.endswith("?"):
         raise error
     raise InputError(
-        f"{error.template}; name every slot there, or have no columns but the capacity, and where and when a slot is (center, "
-        "hour): then each row is one"
+        f"{error.template}; add a column 'slot' that names each. It may be missing only where every other column but the "
+        "capacity says where or when a slot is (center, room, date, hour): then each row is one"
     )
 
 

@@ -13,7 +13,7 @@ from shoal.runtime.budget import StopReason
 
 #: What each estimate is worth, by its name among the figures.
 WORTH: Mapping[str, str] = {
-    "latent_classes": "the nearest on known populations; what is required is judged by the upper end of its interval",
+    "latent_classes": "the nearest to the truth on populations that are known; gates use the upper end of its interval",
     "individual": "usually too low: the estimate of Benedetti and Franconi reckons each class from its own records alone",
     "population": "exact: the population is known",
     "sample": "for somebody who knows who responded; exact",

@@ -12,6 +12,7 @@ from shoal.appointments.people.slots import Slots
 from shoal.appointments.recount import slot_column
 from shoal.exact_names import exactly
 from shoal.import_paths import load
+from shoal.numbers import counted
 from shoal.operation_release import AppointmentsRelease, TableRelease
 from shoal.release.fingerprints import input_fingerprint
 from shoal.release.folder import SECRET
@@ -105,8 +106,9 @@ def _records(opened: OpenedRelease, output: Output, step: Step) -> Iterator[Chec
     for name in differing:
         yield fails("records", f"column '{name}' of '{output.file}' is not as it was, and no step changes it")
     if not differing and not foreign:
-        text = f"{len(kept)} columns of '{output.file}' that no step changes are as they were"
-        yield holds("records", text)
+        stay = "stays as it was" if len(kept) == 1 else "stay as they were"
+        text = f"{counted(len(kept), 'column')} of '{output.file}' that no step changes {stay}"
+        yield holds("records", text if kept else f"every column of '{output.file}' is changed by a step")
 
 
 def _appointments(opened: OpenedRelease) -> Iterator[Check]:

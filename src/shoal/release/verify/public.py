@@ -11,6 +11,7 @@ import polars as pl
 from shoal import sources
 from shoal.errors import InputError
 from shoal.exact_names import exactly
+from shoal.numbers import counted
 from shoal.release.fingerprints import file_digest
 from shoal.release.folder import MANIFEST
 from shoal.release.manifest import SHARED, k_guarantees
@@ -36,7 +37,7 @@ def public_checks(opened: OpenedRelease) -> Iterator[Check]:
     for path in links:
         yield fails("files", f"'{path.name}' is a link; everything in a public part is a file of its own")
     if not missing and not more and not links:
-        yield holds("files", f"{len(listed)} files, and nothing else")
+        yield holds("files", f"{counted(len(listed), 'file')}, and nothing else")
     yield from _promises(opened)
     for item in opened.outputs:
         file = str(item["file"])
