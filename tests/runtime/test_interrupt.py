@@ -131,7 +131,8 @@ def test_a_command_says_what_follows_a_search_that_was_ended(capsys, monkeypatch
         assert control.cancelled
         witness.verification(checks=2)
     told = capsys.readouterr().err
-    assert "its result is verified, which takes about 4 s, and written (Ctrl-C gives it up)" in told
+    follows = "its result is verified, which takes about 4 s, and written, which no time limit ends"
+    assert f"{follows} (Ctrl-C gives it up)" in told
     # What is quick needs no word, and then the first Ctrl-C gives up.
     with pytest.raises(KeyboardInterrupt), watched("rounding", Budget(), quiet=False) as observe:
         Witness(observe).verification()

@@ -90,3 +90,14 @@ def test_the_list_is_said_everywhere_and_counts_for_the_gate(files) -> None:
     refused = command(*asked, "--population", "6000000", "--require-reidentifications", "2.9")
     assert refused.code == 3 and "(the list)" in refused.err
     assert command("risk", "data.csv", "--quasi", "age,ill", "--list", "list.csv").code == 2
+
+
+def test_a_list_that_is_written_otherwise_is_refused() -> None:
+    data = pl.DataFrame({"sex": ["man", "woman", "man", None], "age": [30, 40, 50, 60]})
+    with pytest.raises(InputError, match="no value of 'sex' on the list occurs in the data"):
+        shoal.risk(data, quasi=["sex", "age"], listed=pl.DataFrame({"sex": ["m", "f"], "age": [30, 40]}))
+    alike = shoal.risk(
+        data, quasi=["sex", "age"], listed=pl.DataFrame({"sex": ["man", None], "age": [30, 40]})
+    )
+    assert alike.linkage is not None
+    assert alike.linkage.none == 1

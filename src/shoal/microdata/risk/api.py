@@ -22,7 +22,7 @@ from shoal.microdata.risk.inputs import (
     weight_columns,
 )
 from shoal.microdata.risk.keys import Groups
-from shoal.microdata.risk.linking import link
+from shoal.microdata.risk.linking import check_written_alike, link
 from shoal.microdata.risk.matches.estimate import Estimated
 from shoal.microdata.risk.per_variable import contributions
 from shoal.microdata.risk.remarks import (
@@ -182,6 +182,8 @@ def risk(
     wanted = Wanted.of(keys.with_gaps(), max_size) if special_uniques else None
     groups, classes = _count(keys, counts, weights, null, run)
     class_of = groups.of_record[: len(data)]
+    if listed is not None:
+        check_written_alike(frame, listed, names)
     linkage = None if listed is None else link(frame, listed, names, null=null, counts=counts)
     if basis == "population":
         _check_included(classes, class_of, keys, null)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
@@ -36,6 +37,29 @@ class ListLinkage:
         return self.one + self.several + self.none
 
 
+def check_written_alike(released: "IntoDataFrame", listed: "IntoDataFrame", on: Sequence[str]) -> None:
+    """An ``InputError`` for a key of which no value on the list occurs in the data: it is written otherwise, and finds nobody."""
+    frames = _read(released, listed, on)
+    records = len(frames[0])
+    for name in on:
+        _, key = code_columns(frames, name, other="the list")
+        of_data, of_list = (part[part != key.missing] for part in (key.codes[:records], key.codes[records:]))
+        if of_data.size and of_list.size and not np.isin(of_list, of_data).any():
+            raise InputError(
+                f"no value of '{name}' on the list occurs in the data, so nobody can be found by it: are both written alike? "
+                "A list is brought to the form of a release by the same mapping"
+            )
+
+
+def _read(released: "IntoDataFrame", listed: "IntoDataFrame", on: Sequence[str]) -> "list[nw.DataFrame[Any]]":
+    frames = [read_frame(frame) for frame in (released, listed)]
+    for frame, where in zip(frames, ("in the data", "in the list"), strict=True):
+        for name in on:
+            if name not in frame.columns:
+                raise unknown("column", name, frame.columns, where=where)
+    return frames
+
+
 def link(
     released: "IntoDataFrame",
     listed: "IntoDataFrame",
@@ -55,20 +79,9 @@ def link(
     >>> link(records, voters, ["zip", "sex"])
     ListLinkage(reidentified=1, one=1, several=1, none=0, expected_matches=1.5)
     """
-    frames = [read_frame(frame) for frame in (released, listed)]
-    for frame, where in zip(frames, ("in the data", "in the list"), strict=True):
-        for name in on:
-            if name not in frame.columns:
-                raise unknown("column", name, frame.columns, where=where)
+    frames = _read(released, listed, on)
     records, entries = map(len, frames)
     keys = [code_columns(frames, name, other="the list")[1] for name in on]
-    for name, key in zip(on, keys, strict=True):
-        of_data, of_list = (part[part != key.missing] for part in (key.codes[:records], key.codes[records:]))
-        if of_data.size and of_list.size and not np.isin(of_list, of_data).any():
-            raise InputError(
-                f"no value of '{name}' on the list occurs in the data, so nobody can be found by it: are both written alike? "
-                "A list is brought to the form of a release by the same mapping"
-            )
     counts = np.ones(records, dtype=np.int64) if counts is None else counts
     groups, classes = count_classes(
         [key.codes for key in keys],
