@@ -252,3 +252,14 @@ def test_the_same_from_the_command_line(tmp_path):
     released = pl.read_csv(out)
     assert released.group_by(released.columns).len()["len"].min() >= 4
     assert "true value" in report.read_text()
+
+
+def test_numbers_given_out_are_no_categories():
+    frame = (
+        survey(gaps=0.0)
+        .drop("education")
+        .with_columns(pl.Series("patient", [1000 + row // 3 for row in range(60)]))
+    )
+    result = shoal.microaggregate(frame, 3, nominal=["*"], drop=["person"], method="mdav")
+    assert "patient" not in result.columns
+    assert any("'patient' looks like the number of a unit" in warning for warning in result.warnings)
