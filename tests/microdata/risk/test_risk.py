@@ -436,7 +436,7 @@ def test_few_records_are_warned_of() -> None:
 def test_a_very_large_population_leaves_nothing_too_small_for_a_number():
     draw = np.random.default_rng(4)
     frame = pl.DataFrame({"age": draw.integers(18, 90, 1500), "area": draw.integers(0, 6, 1500)})
-    for population in (40_000_000, 48_000_000, 10**12):
+    for population in (1_000_000, 2_000_000, 10**12):
         found = shoal.risk(frame, quasi=["age", "area"], population=population).journalist
         assert found.population_uniques is not None
         assert found.population_uniques.low <= found.population_uniques.value <= found.population_uniques.high
